@@ -5,8 +5,11 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "bed.h"
 #include "tap.h"
@@ -701,6 +704,141 @@ static void test_srq_acks(const void *arg)
 	tear_down(&bed);
 }
 
+/**
+ * struct section - a CQ between ibv_start_poll() and ibv_end_poll(), for which other threads wait
+ * @bed: its CQ
+ * @destroyed: posted when the kernel has destroyed the QP or SRQ
+ * @acked: its events are acknowledged
+ */
+struct section {
+	struct bed bed;
+	sem_t destroyed;
+	sem_t acked;
+};
+
+static void wait_for_acks(void *arg)
+{
+	struct section *section = arg;
+
+	sem_post(&section->destroyed);
+	sem_wait(&section->acked);
+}
+
+static void *destroy_qp(void *arg)
+{
+	return ohca_destroy_qp(arg) ? arg : NULL;
+}
+
+static void *destroy_srq(void *arg)
+{
+	return ohca_destroy_srq(arg) ? arg : NULL;
+}
+
+static void *create_qp(void *arg)
+{
+	create_qp_meanwhile(arg);
+	return NULL;
+}
+
+/* Another thread destroys an object, and waits for acknowledgements. */
+static pthread_t destroy(struct section *section, void *(*thread)(void *arg), void *obj)
+{
+	pthread_t other;
+
+	mock_wait_acks = wait_for_acks;
+	mock_wait_arg = section;
+	EXPECT_EQ(pthread_create(&other, NULL, thread, obj), 0);
+	sem_wait(&section->destroyed);
+	return other;
+}
+
+static void join(pthread_t other)
+{
+	void *ret;
+
+	pthread_join(other, &ret);
+	EXPECT(!ret);
+}
+
+/* Whether those that wait for the CQ leave the table to this thread. */
+static bool is_free(struct ohca_table *table)
+{
+	struct timespec until;
+
+	usleep(20000);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 10;
+	if (!EXPECT_EQ(pthread_mutex_timedlock(&table->mutex, &until), 0))
+		return false;
+	pthread_mutex_unlock(&table->mutex);
+	return true;
+}
+
+/*
+ * A thread that looks at completions creates objects.  Others wait for the CQ, because they destroy
+ * an SRQ, or a QP, and create a QP with its number.
+ */
+static void test_section(const void *arg)
+{
+	struct ibv_cq_init_attr_ex attr = {.cqe = 16, .wc_flags = IBV_WC_STANDARD_FLAGS};
+	struct ibv_qp_cap cap = {.max_send_wr = 1};
+	struct mock_qp stranger = {.qpn = 0x1234};
+	struct ibv_poll_cq_attr poll = {};
+	struct verbs_xrcd xrcd = {};
+	struct ohca_cqe cqe = {};
+	struct section section;
+	struct successor next = {.bed = &section.bed};
+	struct ibv_cq *plain;
+	struct ibv_cq_ex *cq;
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+	pthread_t other[3];
+	uint32_t qpn;
+	int i;
+
+	(void)arg;
+	if (!set_up_bare(&section.bed, 16))
+		return;
+	sem_init(&section.destroyed, 0, 0);
+	sem_init(&section.acked, 0, 0);
+	plain = section.bed.cq;
+	cq = ohca_create_cq_ex(section.bed.ctx, &attr);
+	section.bed.cq = ibv_cq_ex_to_cq(cq);
+	qp = make_qp(&section.bed, cap);
+	qpn = qp->qp_num;
+	srq = make_xrc_srq(&section.bed, &xrcd.xrcd);
+	mock_complete(cq->cq_context, &stranger, 8, &cqe);
+
+	EXPECT_EQ(ibv_start_poll(cq, &poll), 0);
+	other[0] = destroy(&section, destroy_srq, srq);
+	mock_srqs[0].used = true; /* the number is not used again */
+	sem_post(&section.acked);
+	srq = NULL;
+	if (is_free(&to_octx(section.bed.ctx)->srqs))
+		srq = make_srq(&section.bed, 1, 1);
+	other[1] = destroy(&section, destroy_qp, qp);
+	EXPECT_EQ(pthread_create(&other[2], NULL, create_qp, &next), 0);
+	qp = NULL;
+	if (is_free(&to_octx(section.bed.ctx)->qps))
+		qp = make_qp(&section.bed, cap);
+	sem_post(&section.acked);
+	is_free(&to_octx(section.bed.ctx)->qps);
+	ibv_end_poll(cq);
+
+	for (i = 0; i < 3; i++)
+		join(other[i]);
+	if (EXPECT(next.qp)) {
+		EXPECT_EQ(next.qp->qp_num, qpn);
+		EXPECT_EQ(ohca_destroy_qp(next.qp), 0);
+	}
+	if (EXPECT(qp))
+		EXPECT_EQ(ohca_destroy_qp(qp), 0);
+	if (EXPECT(srq))
+		EXPECT_EQ(ohca_destroy_srq(srq), 0);
+	EXPECT_EQ(ohca_destroy_cq(plain), 0);
+	tear_down(&section.bed);
+}
+
 static const struct tap_test tests[] = {
 	{"SRQ: create, query, arm the limit", test_srq_create, NULL},
 	{"SRQ: entries", test_srq_post, NULL},
@@ -709,6 +847,7 @@ static const struct tap_test tests[] = {
 	{"XRC: targets, and completions found by the SRQ", test_xrc, NULL},
 	{"QP: its number is used again before its events are acknowledged", test_qp_acks, NULL},
 	{"SRQ: its number is used again before its events are acknowledged", test_srq_acks, NULL},
+	{"objects made between ibv_start_poll() and ibv_end_poll()", test_section, NULL},
 	{"CQ: resize", test_cq_resize, NULL},
 	{"memory of the application's own", test_allocators, NULL},
 	{"SRQ: many threads", test_srq_threads, NULL},

@@ -402,6 +402,20 @@ void ohca_cqs_lock(struct ohca_qp *qp)
 			ohca_lock(&cqs[i]->lock);
 }
 
+bool ohca_cqs_trylock(struct ohca_qp *qp)
+{
+	struct ohca_cq *cqs[2];
+
+	ohca_cqs(qp, cqs);
+	if (cqs[0] && !ohca_trylock(&cqs[0]->lock))
+		return false;
+	if (!cqs[1] || ohca_trylock(&cqs[1]->lock))
+		return true;
+	if (cqs[0])
+		ohca_unlock(&cqs[0]->lock);
+	return false;
+}
+
 void ohca_cqs_unlock(struct ohca_qp *qp)
 {
 	struct ohca_cq *cqs[2];

@@ -77,6 +77,15 @@ static inline void ohca_lock(struct ohca_lock *lock)
 }
 
 /**
+ * ohca_trylock - lock, as ohca_lock(), unless somebody else holds the lock
+ */
+static inline bool ohca_trylock(struct ohca_lock *lock)
+{
+	return OHCA_ALONE || lock->off ||
+	       !atomic_exchange_explicit(&lock->held, true, memory_order_acquire);
+}
+
+/**
  * ohca_unlock - unlock; also correct if the process became single-threaded meanwhile
  */
 static inline void ohca_unlock(struct ohca_lock *lock)

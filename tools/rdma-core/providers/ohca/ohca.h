@@ -39,8 +39,10 @@ struct ohca_leaf {
 
 /**
  * struct ohca_table - finds an object by its number of 24 bits
- * @mutex: serializes changes.  The kernel may use the number of a destroyed object again before
- *	that object is removed here: then it is removed when the new one is added
+ * @mutex: serializes changes.  It is taken with locks of CQs held; no lock of a CQ is waited for
+ *	with it, because who holds one may create objects.  The kernel may use the number of a
+ *	destroyed object again before that object is removed here: then it is removed when the new
+ *	one is added
  * @leaf: leaves are freed with the context only, so pollers need no lock
  */
 struct ohca_table {
@@ -579,6 +581,7 @@ static inline bool ohca_cqe_is_ib(const struct ohca_cqe *cqe)
  * ohca_cqs_lock - lock the CQs of a QP, of which there may be one or none
  */
 void ohca_cqs_lock(struct ohca_qp *qp);
+bool ohca_cqs_trylock(struct ohca_qp *qp);
 void ohca_cqs_unlock(struct ohca_qp *qp);
 
 /**
@@ -629,7 +632,8 @@ int ohca_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 int ohca_destroy_qp(struct ibv_qp *qp);
 
 /**
- * ohca_qp_insert - add a new QP, or work queue, to the context's table, whose mutex the caller holds
+ * ohca_qp_insert - add a new QP, or work queue, to the context's table, whose mutex the caller
+ *	holds; others may have it meanwhile
  * @ctx: the context
  * @qp: the QP
  *
@@ -639,7 +643,7 @@ int ohca_qp_insert(struct ohca_context *ctx, struct ohca_qp *qp);
 
 /**
  * ohca_qp_remove - remove a QP, or work queue, that the kernel has destroyed from the context's
- *	table, whose mutex the caller holds, and its completions from its CQs
+ *	table, and its completions from its CQs
  * @ctx: the context
  * @qp: the QP; nothing is left to do if another one has got its number meanwhile
  */

@@ -143,20 +143,31 @@ static int ohca_cmd_create_qp(struct ohca_context *ctx, struct ibv_qp_init_attr_
 
 int ohca_qp_insert(struct ohca_context *ctx, struct ohca_qp *qp)
 {
-	struct ohca_qp *last = ohca_table_find(&ctx->qps, qp->qpn);
+	struct ohca_qp *last;
 
-	if (last)
-		ohca_qp_remove(ctx, last);
+	while ((last = ohca_table_find(&ctx->qps, qp->qpn))) {
+		if (ohca_cqs_trylock(last)) {
+			ohca_cqs_purge(last);
+			ohca_table_del(&ctx->qps, qp->qpn);
+			ohca_cqs_unlock(last);
+			break;
+		}
+		pthread_mutex_unlock(&ctx->qps.mutex);
+		sched_yield();
+		pthread_mutex_lock(&ctx->qps.mutex);
+	}
 	return ohca_table_add(&ctx->qps, qp->qpn, qp);
 }
 
 void ohca_qp_remove(struct ohca_context *ctx, struct ohca_qp *qp)
 {
-	if (ohca_table_find(&ctx->qps, qp->qpn) != qp)
-		return;
 	ohca_cqs_lock(qp);
-	ohca_cqs_purge(qp);
-	ohca_table_del(&ctx->qps, qp->qpn);
+	pthread_mutex_lock(&ctx->qps.mutex);
+	if (ohca_table_find(&ctx->qps, qp->qpn) == qp) {
+		ohca_cqs_purge(qp);
+		ohca_table_del(&ctx->qps, qp->qpn);
+	}
+	pthread_mutex_unlock(&ctx->qps.mutex);
 	ohca_cqs_unlock(qp);
 }
 
@@ -510,8 +521,8 @@ int ohca_destroy_qp(struct ibv_qp *ibqp)
 	if (ret)
 		return ret;
 	if (qp->buf.addr) {
-		pthread_mutex_lock(&ctx->qps.mutex);
 		ohca_qp_remove(ctx, qp);
+		pthread_mutex_lock(&ctx->qps.mutex);
 		ohca_slot_put(&ctx->slots, qp->slot);
 		pthread_mutex_unlock(&ctx->qps.mutex);
 	}

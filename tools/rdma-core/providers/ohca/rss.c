@@ -147,9 +147,7 @@ int ohca_destroy_wq(struct ibv_wq *wq)
 	ret = ibv_cmd_destroy_wq(wq);
 	if (ret)
 		return ret;
-	pthread_mutex_lock(&ctx->qps.mutex);
 	ohca_qp_remove(ctx, qp);
-	pthread_mutex_unlock(&ctx->qps.mutex);
 
 	ohca_buf_free(&qp->buf);
 	ohca_pd_put(qp->pd);

@@ -35,23 +35,47 @@ static int ohca_check_srq_attr(struct ibv_context *ctx, const struct ibv_srq_ini
 }
 
 /*
- * Remove an SRQ that the kernel has destroyed from the table, whose mutex the caller holds, and its
- * completions from its CQ.  Nothing is left to do if another SRQ has got the number meanwhile.
+ * The CQ with the completions of an SRQ, or NULL: when the last QP of a basic SRQ was destroyed,
+ * its CQs dropped their pointers to the SRQ.
  */
-static void ohca_remove_srq(struct ohca_context *ctx, struct ohca_srq *srq)
+static struct ohca_cq *ohca_srq_cq(struct ohca_srq *srq)
 {
-	/* When the last QP of a basic SRQ was destroyed, its CQs dropped their pointers to the SRQ. */
-	struct ohca_cq *cq = srq->vsrq.srq_type == IBV_SRQT_BASIC ? NULL : to_ocq(srq->vsrq.cq);
+	return srq->vsrq.srq_type == IBV_SRQT_BASIC ? NULL : to_ocq(srq->vsrq.cq);
+}
 
+/*
+ * Remove an SRQ that the kernel has destroyed from the table, whose mutex the caller holds, and its
+ * completions from its CQ, which is locked.  Nothing is left to do if another SRQ has got the
+ * number meanwhile.
+ */
+static void ohca_remove_srq(struct ohca_context *ctx, struct ohca_srq *srq, struct ohca_cq *cq)
+{
 	if (ohca_table_find(&ctx->srqs, srq->srqn) != srq)
 		return;
-	if (cq) {
-		ohca_lock(&cq->lock);
-		ohca_cq_purge_srq(cq, srq);
-	}
-	ohca_table_del(&ctx->srqs, srq->srqn);
 	if (cq)
-		ohca_unlock(&cq->lock);
+		ohca_cq_purge_srq(cq, srq);
+	ohca_table_del(&ctx->srqs, srq->srqn);
+}
+
+/* Add a new SRQ to the table, whose mutex the caller holds; others may have it meanwhile. */
+static int ohca_insert_srq(struct ohca_context *ctx, struct ohca_srq *srq)
+{
+	struct ohca_srq *last;
+	struct ohca_cq *cq;
+
+	while ((last = ohca_table_find(&ctx->srqs, srq->srqn))) {
+		cq = ohca_srq_cq(last);
+		if (!cq || ohca_trylock(&cq->lock)) {
+			ohca_remove_srq(ctx, last, cq);
+			if (cq)
+				ohca_unlock(&cq->lock);
+			break;
+		}
+		pthread_mutex_unlock(&ctx->srqs.mutex);
+		sched_yield();
+		pthread_mutex_lock(&ctx->srqs.mutex);
+	}
+	return ohca_table_add(&ctx->srqs, srq->srqn, srq);
 }
 
 /* Create the SRQ in the kernel, and add it to the table, whose mutex the caller holds. */
@@ -60,7 +84,6 @@ static int ohca_cmd_create_srq(struct ohca_context *ctx, struct ibv_srq_init_att
 {
 	struct ohca_cmd_create_srq_resp resp = {};
 	struct ohca_cmd_create_srq cmd = {};
-	struct ohca_srq *last;
 	int ret;
 
 	cmd.ring_offset = geo->ring_offset;
@@ -74,10 +97,7 @@ static int ohca_cmd_create_srq(struct ohca_context *ctx, struct ibv_srq_init_att
 	if (ret)
 		return ret;
 	srq->srqn = resp.drv_payload.srqn;
-	last = ohca_table_find(&ctx->srqs, srq->srqn);
-	if (last)
-		ohca_remove_srq(ctx, last);
-	ret = ohca_table_add(&ctx->srqs, srq->srqn, srq);
+	ret = ohca_insert_srq(ctx, srq);
 	if (ret)
 		ibv_cmd_destroy_srq(&srq->vsrq.srq);
 	return ret;
@@ -224,6 +244,7 @@ int ohca_destroy_srq(struct ibv_srq *ibsrq)
 {
 	struct ohca_context *ctx = to_octx(ibsrq->context);
 	struct ohca_srq *srq = to_osrq(ibsrq);
+	struct ohca_cq *cq = ohca_srq_cq(srq);
 	int ret;
 
 	ret = ohca_tm_fini(srq);
@@ -233,9 +254,13 @@ int ohca_destroy_srq(struct ibv_srq *ibsrq)
 	ret = ibv_cmd_destroy_srq(ibsrq);
 	if (ret)
 		return ret;
+	if (cq)
+		ohca_lock(&cq->lock);
 	pthread_mutex_lock(&ctx->srqs.mutex);
-	ohca_remove_srq(ctx, srq);
+	ohca_remove_srq(ctx, srq, cq);
 	pthread_mutex_unlock(&ctx->srqs.mutex);
+	if (cq)
+		ohca_unlock(&cq->lock);
 
 	ohca_buf_free(&srq->buf);
 	ohca_pd_put(srq->pd);

@@ -526,6 +526,29 @@ static void test_notify_ex(const void *arg)
 	mock_close(bed.ctx);
 }
 
+/* An imported PD is unimported before its QP is destroyed. */
+static void test_unimport(const void *arg)
+{
+	struct ibv_qp_cap cap = {.max_send_wr = 1};
+	struct ibv_pd *own, *pd;
+	struct bed bed;
+
+	(void)arg;
+	if (!set_up_bare(&bed, 4))
+		return;
+	own = bed.pd;
+	pd = ohca_import_pd(bed.ctx, 7);
+	if (!EXPECT(pd))
+		return;
+	EXPECT_EQ(pd->handle, 7);
+	bed.pd = pd;
+	bed.qp = make_qp(&bed, cap);
+	EXPECT(bed.qp);
+	ohca_unimport_pd(pd);
+	bed.pd = own;
+	tear_down(&bed);
+}
+
 static void test_forget(const void *arg)
 {
 	struct ibv_qp_cap cap = {.max_send_wr = 8, .max_recv_wr = 8};
@@ -762,6 +785,7 @@ static const struct tap_test tests[] = {
 	{"reset and destroy leave no completions behind", test_forget, NULL},
 	{"doorbells: shadow, wake-up, register", test_doorbell, NULL},
 	{"thread domains and parent domains", test_parent_domain, NULL},
+	{"an imported PD", test_unimport, NULL},
 	{"an event is asked for between completions", test_notify_ex, NULL},
 	{"many threads", test_threads, NULL},
 };

@@ -84,7 +84,7 @@ struct ohca_td {
 
 /**
  * struct ohca_pd - a protection domain or a parent domain
- * @refs: number of queues and parent domains that use it, plus one
+ * @refs: number of queues and parent domains that use it, plus one until it is unimported
  * @real: the protection domain of a parent domain, NULL in a protection domain
  * @td: the thread domain of a parent domain, or NULL
  * @alloc: parent domain: the application's allocator for queues, or NULL
@@ -466,7 +466,7 @@ struct ibv_pd *ohca_alloc_parent_domain(struct ibv_context *ctx,
 void ohca_pd_get(struct ohca_pd *pd);
 
 /**
- * ohca_pd_put - release the reference of an object that used this PD
+ * ohca_pd_put - release the reference of an object that used this PD; frees an unimported PD
  */
 void ohca_pd_put(struct ohca_pd *pd);
 

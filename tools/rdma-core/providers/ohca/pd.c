@@ -64,9 +64,10 @@ struct ibv_pd *ohca_import_pd(struct ibv_context *ctx, uint32_t handle)
 	return &pd->pd;
 }
 
+/* Programs destroy the PD's queues after this, too. */
 void ohca_unimport_pd(struct ibv_pd *pd)
 {
-	free(to_opd(pd));
+	ohca_pd_put(to_opd(pd));
 }
 
 struct ibv_td *ohca_alloc_td(struct ibv_context *ctx, struct ibv_td_init_attr *attr)
@@ -143,5 +144,6 @@ void ohca_pd_get(struct ohca_pd *pd)
 
 void ohca_pd_put(struct ohca_pd *pd)
 {
-	atomic_fetch_sub(&pd->refs, 1);
+	if (atomic_fetch_sub(&pd->refs, 1) == 1)
+		free(pd);
 }

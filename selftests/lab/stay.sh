@@ -514,7 +514,7 @@ test_up_twice() {
 		flock "$turn"
 		(exec {turn}<&- && session_claim) >"$work/out" 2>"$work/err" &
 		pid=$!
-		sleep 0.5
+		until pgrep -P "$pid" -x flock >/dev/null || ! kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
 		exec {held}>"$lab_dir/lock" && flock "$held" || exit 1
 		exec {turn}<&-
 		! wait "$pid" && grep -q "the lab .one. has been started meanwhile" "$work/err" && [ -e "$lab_dir/lock" ]

@@ -152,6 +152,12 @@ loop_counts()
 	done < "$SIM/loop" | paste - - -
 }
 
+# The same, of a moment at which no request has ended in the loop: a manager's sweep may be under way.
+loop_counts_to() # file
+{
+	loop_counts > "$1" && loop_counts > "$1.again" && [ "$(cut -f 2 "$1")" = "$(cut -f 2 "$1.again")" ]
+}
+
 loop_made()
 {
 	loop_ports > "$SIM/loop"
@@ -159,7 +165,7 @@ loop_made()
 	while read -r at port; do
 		"$DIR/smp_linear" "$at" "$peer_lid" "$port" || return 1
 	done < "$SIM/loop"
-	loop_counts > "$SIM/before"
+	wait_for 60 loop_counts_to "$SIM/before"
 }
 
 # Requests to the other machine end in the loop: each after 64 cables, which the first port counts once, and no other one. Other
@@ -167,7 +173,7 @@ loop_made()
 loop_ends()
 {
 	! smpquery -t 50 nodeinfo "$peer_lid" && ! perfquery -t 50 "$peer_lid" 1 || return 1
-	loop_counts > "$SIM/after"
+	wait_for 60 loop_counts_to "$SIM/after" || return 1
 	paste "$SIM/before" "$SIM/after" | awk '
 		{ relay += $4 - $1; lost[NR] = $5 - $2; sent += $6 - $3 }
 		END {

@@ -485,22 +485,27 @@ test_down_ended() {
 
 # Two that take down one lab: both return when nothing is left. A process that waits for the file stands for the lab.
 test_down_twice() {
-	local dir=$SESSIONS/$STAY.f first
-	mkdir -p "$dir" "$work/late"
-	printf '#!/bin/sh\nsleep 1\nexec %s "$@"\n' "$(command -v tail)" >"$work/late/tail"
-	chmod +x "$work/late/tail"
+	local dir=$SESSIONS/$STAY.f first second
+	mkdir -p "$dir" "$work/down.late"
+	printf '#!/bin/sh\nsleep 1\nexec %s "$@"\n' "$(command -v tail)" >"$work/down.late/tail"
+	chmod +x "$work/down.late/tail"
 	echo "lab 0 up" >"$dir/state"
 	: >"$dir/log"
-	flock "$dir/lock" sh -c 'until [ -e "$1/down" ]; do sleep 0.05; done
-		sleep 0.5
-		echo "lab 0 ended 0" >"$1/state"' sh "$dir" &
-	until [ -e "$dir/lock" ]; do sleep 0.02; done
-	"$LAB" down "$STAY.f" >"$work/first" 2>&1 </dev/null &
+	flock "$dir/lock" sh -c ': >"$2/down.held"
+		until [ -e "$2/down.go" ] || [ ! -d "$2" ]; do sleep 0.05; done
+		echo "lab 0 ended 0" >"$1/state"' sh "$dir" "$work" &
+	until_exists "$work/down.held" || return
+	"$LAB" down "$STAY.f" >"$work/down.first" 2>&1 </dev/null &
 	first=$!
-	until [ -e "$dir/down" ]; do sleep 0.02; done
-	PATH=$work/late:$PATH lab down "$STAY.f"
-	wait "$first" || fail "the first one: $(cat "$work/first")" || return
-	[ "$status" = 0 ] && [ ! -s "$work/err" ] && [ ! -s "$work/first" ] && [ ! -e "$dir" ] || fail "status $status"
+	until_exists "$dir/down" || return
+	PATH=$work/down.late:$PATH "$LAB" down "$STAY.f" >"$work/down.second" 2>&1 </dev/null &
+	second=$!
+	# It waits for the other one, or for the lab.
+	until pgrep -P "$second" -x flock >/dev/null || ! kill -0 "$second" 2>/dev/null; do sleep 0.02; done
+	: >"$work/down.go"
+	wait "$first" || fail "the first one: $(cat "$work/down.first")" || return
+	wait "$second" || fail "the second one: $(cat "$work/down.second")" || return
+	[ ! -s "$work/down.first" ] && [ ! -s "$work/down.second" ] && [ ! -e "$dir" ] || fail "something is left"
 }
 
 # Two that start one lab: the second one does not remove the folder that the first one has just made.

@@ -174,8 +174,6 @@ static bool ohca_cq_take_wr(struct ohca_cq *cq, struct ohca_qp *qp, const struct
 	if (unlikely(!ohca_wq_is_posted(wq, idx)))
 		return false;
 	*wr = *ohca_wq_wr(wq, idx);
-	if (!recv)
-		wr->len = U64_MAX;
 	smp_store_release(&wq->ci, idx + 1); /* after this, the number may be overwritten */
 	return true;
 }

@@ -25,6 +25,7 @@ struct ohca_dev;
 #define OHCA_RQ_MIN_LOG_STRIDE 5
 #define OHCA_WQ_MAX_LOG_STRIDE 11
 
+#define OHCA_WR_NO_LEN U64_MAX
 #define OHCA_WR_NONE U32_MAX
 #define OHCA_WR_POSTED (U32_MAX - 1)
 
@@ -45,7 +46,7 @@ struct ohca_wq_shape {
 /**
  * struct ohca_wr - what is kept of a work request.  It never passes through the device
  * @id: struct ib_send_wr.wr_id or struct ib_recv_wr.wr_id
- * @len: bytes of a receive's list
+ * @len: bytes of a receive's list, OHCA_WR_NO_LEN for a send
  */
 struct ohca_wr {
 	u64 id;

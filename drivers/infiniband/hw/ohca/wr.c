@@ -323,7 +323,7 @@ int ohca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 			*bad_wr = wr;
 			break;
 		}
-		ohca_wq_wr(sq, pi)->id = wr->wr_id;
+		*ohca_wq_wr(sq, pi) = (struct ohca_wr){.id = wr->wr_id, .len = OHCA_WR_NO_LEN};
 	}
 	if (pi != sq->pi) {
 		ohca_wq_produce(sq, pi);

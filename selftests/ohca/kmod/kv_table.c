@@ -42,35 +42,28 @@ static bool kv_smp(struct ib_device *dev, u8 method, __be16 attr, u32 block, str
 	       KV_EXPECT(!smp->status);
 }
 
-static void kv_set_key(struct ib_device *dev, struct ib_smp *smp)
+/* Change an entry, of @size bytes, of a block. */
+static void kv_set(struct ib_device *dev, __be16 attr, u32 block, u32 entry, const void *value,
+		   size_t size)
 {
-	u32 block = KV_KEY_INDEX / KV_BLOCK_KEYS;
-	__be16 *keys = (__be16 *)smp->data;
+	static struct ib_smp smp;
 
-	if (!kv_smp(dev, IB_MGMT_METHOD_GET, IB_SMP_ATTR_PKEY_TABLE, block, smp))
+	if (!kv_smp(dev, IB_MGMT_METHOD_GET, attr, block, &smp))
 		return;
-	keys[KV_KEY_INDEX % KV_BLOCK_KEYS] = cpu_to_be16(KV_KEY);
-	kv_smp(dev, IB_MGMT_METHOD_SET, IB_SMP_ATTR_PKEY_TABLE, block, smp);
-}
-
-static void kv_set_guid(struct ib_device *dev, struct ib_smp *smp)
-{
-	u32 block = KV_GUID_INDEX / KV_BLOCK_GUIDS;
-	__be64 *guids = (__be64 *)smp->data;
-
-	if (!kv_smp(dev, IB_MGMT_METHOD_GET, IB_SMP_ATTR_GUID_INFO, block, smp))
-		return;
-	guids[KV_GUID_INDEX % KV_BLOCK_GUIDS] = cpu_to_be64(KV_GUID);
-	kv_smp(dev, IB_MGMT_METHOD_SET, IB_SMP_ATTR_GUID_INFO, block, smp);
+	memcpy(smp.data + entry * size, value, size);
+	kv_smp(dev, IB_MGMT_METHOD_SET, attr, block, &smp);
 }
 
 /* There is no subnet manager yet, which would make ib_core renew its caches. */
 void kv_change_tables(struct ib_device *dev)
 {
-	static struct ib_smp smp;
+	__be16 key = cpu_to_be16(KV_KEY);
+	__be64 guid = cpu_to_be64(KV_GUID);
 
-	kv_set_key(dev, &smp);
-	kv_set_guid(dev, &smp);
+	kv_set(dev, IB_SMP_ATTR_PKEY_TABLE, KV_KEY_INDEX / KV_BLOCK_KEYS,
+	       KV_KEY_INDEX % KV_BLOCK_KEYS, &key, sizeof(key));
+	kv_set(dev, IB_SMP_ATTR_GUID_INFO, KV_GUID_INDEX / KV_BLOCK_GUIDS,
+	       KV_GUID_INDEX % KV_BLOCK_GUIDS, &guid, sizeof(guid));
 }
 
 static bool kv_key_is_cached(struct ib_device *dev)

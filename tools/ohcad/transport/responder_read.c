@@ -122,12 +122,17 @@ void responder_read_again(struct qp *qp, const struct pkt *pkt)
 {
 	bool is_read = pkt->op == PKT_READ_REQ;
 	struct responder *resp = rc_resp(qp);
-	const struct resp_result *result = resp->lists ? responder_result(resp, pkt) : NULL;
-	uint32_t unsent = resp->epsn, npsn = is_read ? read_packets(qp, pkt->dma_len) : 1;
+	const struct resp_result *result = NULL;
 	struct resp_res last = {.npsn = 0}, *res;
+	uint32_t unsent = resp->epsn, npsn;
 
-	if (!resp->lists || (is_read ? !may_read_again(qp, pkt) : !result))
+	if (!resp->lists)
 		return;
+	if (!is_read)
+		result = responder_result(resp, pkt);
+	if (is_read ? !may_read_again(qp, pkt) : !result)
+		return;
+	npsn = is_read ? read_packets(qp, pkt->dma_len) : 1;
 	/* Responses from there on that are not sent yet would be sent twice. */
 	while (resp->res_num) {
 		res = responder_res(resp, resp->res_num - 1);

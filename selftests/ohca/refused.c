@@ -113,6 +113,13 @@ static void test_mcast(const void *arg)
 	EXPECT_EQ(ibv_destroy_qp(ud), EBUSY);
 	EXPECT_EQ(ibv_detach_mcast(ud, &group, 0), 0);
 	EXPECT_EQ(ibv_detach_mcast(ud, &group, 0), EINVAL);
+	/* Those with two LIDs are two, also on RoCE, where groups have none. */
+	EXPECT_EQ(ibv_attach_mcast(ud, &group, 0xc001), 0);
+	EXPECT_EQ(ibv_attach_mcast(ud, &group, 0xc002), 0);
+	EXPECT_EQ(ibv_detach_mcast(ud, &group, 0xc001), 0);
+	EXPECT_EQ(ibv_destroy_qp(ud), EBUSY);
+	EXPECT_EQ(ibv_detach_mcast(ud, &group, 0xc002), 0);
+	EXPECT_EQ(ibv_detach_mcast(ud, &group, 0xc002), EINVAL);
 out:
 	EXPECT_EQ(ibv_destroy_qp(ud), 0);
 	EXPECT_EQ(ibv_destroy_qp(rc), 0);

@@ -261,6 +261,43 @@ metrics_agree()
 	[ "$agree_driver" -gt 0 ] && [ "$agree_device" -ge "$agree_driver" ]
 }
 
+# Programs that begin and end, until the file is removed
+come_and_go() # file
+{
+	while [ -e "$1" ]; do
+		"$DIR/holder" -q 2 -n 1 > /dev/null || break
+	done
+}
+
+# All objects are shown again and again.  Those that are being destroyed are left out.
+shown_meanwhile() # file
+{
+	for meanwhile_round in 1 2 3 4 5 6 7 8 9 10; do
+		for meanwhile_kind in qp cq mr; do
+			for meanwhile_options in "-dd" "-d -r"; do
+				# shellcheck disable=SC2086 # options
+				rdma $meanwhile_options resource show "$meanwhile_kind" > /dev/null && continue
+				echo "round $meanwhile_round, $meanwhile_kind, $meanwhile_options"
+				return 1
+			done
+		done
+	done
+	[ -e "$1" ]
+}
+
+shown_while_destroyed()
+{
+	destroyed_flag=$(mktemp)
+	come_and_go "$destroyed_flag" &
+	destroyed_pid=$!
+	destroyed_result=0
+	shown_meanwhile "$destroyed_flag" || destroyed_result=1
+	kill -0 "$destroyed_pid" || destroyed_result=1
+	rm "$destroyed_flag"
+	wait "$destroyed_pid"
+	return "$destroyed_result"
+}
+
 watch_device()
 {
 	check "ohcactl top shows who is busy" on_top busy
@@ -269,7 +306,7 @@ watch_device()
 	check "metrics have the driver's counters" metrics_agree
 }
 
-plan 33
+plan 34
 check "a program has objects" holder_start 2
 check "queue pairs with details" details qp sq_size rq_size max_inline
 check "completion queues with details" details cq hw_cqn log_size
@@ -302,6 +339,7 @@ else
 	skip "ohcactl watch has rates" "no ohcactl"
 	skip "metrics have the driver's counters" "no ohcactl"
 fi
+check "resources are shown while others are destroyed" shown_while_destroyed
 kill -KILL "$holder"
 wait "$holder" 2> /dev/null
 holder=

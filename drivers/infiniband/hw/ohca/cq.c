@@ -423,6 +423,7 @@ int ohca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (err)
 		return err;
 
+	mutex_init(&cq->buf_lock);
 	spin_lock_init(&cq->lock);
 	INIT_LIST_HEAD(&cq->sqs);
 	INIT_LIST_HEAD(&cq->rqs);
@@ -430,7 +431,7 @@ int ohca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	rec_offset = sizeof(struct ohca_cqe) << cq->log_size;
 	err = ohca_buf_alloc(dev, rec_offset + sizeof(*cq->rec), &cq->buf);
 	if (err)
-		return err;
+		goto err_lock;
 
 	cq->core.kernel = cq;
 	cq->rec = cq->buf.va + rec_offset;
@@ -448,6 +449,8 @@ err_cq:
 	ohca_cq_hw_destroy(dev, cq);
 err_buf:
 	ohca_buf_free(dev, &cq->buf);
+err_lock:
+	mutex_destroy(&cq->buf_lock);
 	return ohca_kernel_err(dev, err);
 }
 
@@ -503,7 +506,7 @@ int ohca_create_user_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (err)
 		return err;
 
-	mutex_init(&cq->resize_lock);
+	mutex_init(&cq->buf_lock);
 	cq->rec_offset = req.rec_offset;
 	cq->log_size = req.log_size;
 	cq->umem = ib_umem_get_cq_buf_or_va(dev->ibdev, attrs, req.buf_addr, req.buf_size,
@@ -534,7 +537,7 @@ err_cq:
 err_umem:
 	ib_umem_release(cq->umem);
 err_lock:
-	mutex_destroy(&cq->resize_lock);
+	mutex_destroy(&cq->buf_lock);
 	return err;
 }
 
@@ -589,7 +592,7 @@ int ohca_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *u
 		return PTR_ERR(umem);
 	}
 
-	mutex_lock(&cq->resize_lock);
+	mutex_lock(&cq->buf_lock);
 	err = ohca_cq_hw_resize(dev, cq, umem, &req);
 	if (!err) {
 		swap(cq->umem, umem);
@@ -597,7 +600,7 @@ int ohca_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *u
 		cq->rec_offset = req.rec_offset;
 		ibcq->cqe = 1U << cq->log_size;
 	}
-	mutex_unlock(&cq->resize_lock);
+	mutex_unlock(&cq->buf_lock);
 
 	ib_umem_release(umem);
 	return err;
@@ -638,9 +641,10 @@ int ohca_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 		return err;
 
 	ohca_core_cq_withdraw(dev, &cq->core);
-	if (cq->umem)
-		mutex_destroy(&cq->resize_lock);
-	else
+	mutex_lock(&cq->buf_lock);
+	cq->gone = true;
+	mutex_unlock(&cq->buf_lock);
+	if (!cq->umem)
 		ohca_cq_sync(ibcq);
 	if (ohca_end_later(dev, ohca_udata_context(udata), OHCA_END_CQ, cq->core.cqn, cq->umem))
 		return 0;

@@ -22,8 +22,10 @@ struct uverbs_attr_bundle;
  * struct ohca_cq - completion queue
  * @ibcq: ib_core's part
  * @core: the part for events
- * @umem: buffer of a user CQ, NULL for the kernel's; replaced under @resize_lock
- * @resize_lock: one resize at a time
+ * @umem: buffer of a user CQ, NULL for the kernel's; replaced under @buf_lock
+ * @buf_lock: one resize at a time, and none while the record is read for netlink
+ * @gone: there is no buffer any more.  Kernels before 7.2 dump a CQ until its destruction has ended.
+ *	Under @buf_lock, which is not destroyed therefore
  * @rec_offset: offset of the record in a user CQ's buffer
  * @buf: buffer of a kernel CQ; the fields below are for those only
  * @lock: protects the ring and the record in @buf, and the fields below; taken in interrupts
@@ -40,7 +42,8 @@ struct ohca_cq {
 	struct ib_cq ibcq;
 	struct ohca_core_cq core;
 	struct ib_umem *umem;
-	struct mutex resize_lock; /* one resize at a time */
+	struct mutex buf_lock; /* umem and the buffer's end */
+	bool gone;
 	u32 rec_offset;
 	struct ohca_buf buf;
 	spinlock_t lock; /* ring, record and the fields below */

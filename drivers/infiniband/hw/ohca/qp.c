@@ -641,6 +641,9 @@ int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		return err;
 
 	ohca_core_qp_withdraw(dev, &qp->core);
+	mutex_lock(&qp->mutex);
+	qp->gone = true;
+	mutex_unlock(&qp->mutex);
 	if (qp->buf.va) {
 		ohca_flush_leave(qp);
 		/* Clean the CQs before another QP can get this number. */
@@ -651,7 +654,6 @@ int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		if (ibqp->srq)
 			ohca_srq_sync(to_osrq(ibqp->srq));
 	}
-	mutex_destroy(&qp->mutex);
 	if (ohca_qp_end_later(dev, qp, ohca_udata_context(udata)))
 		return 0;
 	ohca_qp_hw_destroy(dev, qp);
@@ -754,7 +756,7 @@ int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		return -EOPNOTSUPP;
 
 	mutex_lock(&qp->mutex);
-	err = ohca_cmd_query_qp(dev, qp->core.qpn, &hw);
+	err = qp->gone ? -EAGAIN : ohca_cmd_query_qp(dev, qp->core.qpn, &hw);
 	mutex_unlock(&qp->mutex);
 	if (err)
 		return err;

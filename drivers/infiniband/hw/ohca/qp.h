@@ -20,10 +20,12 @@ struct ib_umem;
  * struct ohca_qp - queue pair
  * @ibqp: ib_core's part
  * @core: the part for events
- * @mutex: one modification at a time
+ * @mutex: one modification at a time; not destroyed, see @gone
  * @state: state that software moved the QP to; the device may have moved it to ERR.  Written under
  *	@mutex
  * @cap: sizes, as reported to the consumer
+ * @gone: the device may not have the QP any more.  Kernels before 7.2 query it for netlink until its
+ *	destruction has ended.  Written under @mutex
  * @sig_type: which send work requests complete with a CQE
  * @create_flags: IB_QP_CREATE_*
  * @umem: buffer of a user QP, NULL for the kernel's, and for XRC targets, which have none
@@ -39,6 +41,7 @@ struct ohca_qp {
 	struct ohca_core_qp core;
 	struct mutex mutex; /* one modification at a time */
 	enum ib_qp_state state;
+	bool gone;
 	struct ib_qp_cap cap;
 	enum ib_sig_type sig_type;
 	u32 create_flags;

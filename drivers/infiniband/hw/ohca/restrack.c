@@ -29,6 +29,18 @@ static int ohca_res_end(struct sk_buff *msg, struct nlattr *table, bool complete
 	return 0;
 }
 
+/*
+ * Put a structure of the device, unless @err.  Kernels before 7.2 dump objects until their destruction
+ * has ended.  If the device does not have the object any more, ib_core leaves it out for -EAGAIN, and
+ * shows the others.
+ */
+static int ohca_res_raw(struct sk_buff *msg, int err, const void *data, int size)
+{
+	if (err)
+		return err == -EINVAL ? -EAGAIN : err;
+	return nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, size, data);
+}
+
 static const char *ohca_mr_kind(const struct ohca_mr *mr)
 {
 	if (mr->ibmr.dm)
@@ -64,7 +76,7 @@ static int ohca_fill_res_mr_entry_raw(struct sk_buff *msg, struct ib_mr *ibmr)
 	int err;
 
 	err = ohca_cmd_dump_mkey(to_odev(ibmr->device), to_omr(ibmr)->key, &out);
-	return err ? err : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(out), &out);
+	return ohca_res_raw(msg, err, &out, sizeof(out));
 }
 
 static int ohca_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
@@ -85,22 +97,19 @@ static int ohca_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 	return ohca_res_end(msg, table, ok);
 }
 
-/* Read a CQ's record, from user memory or the kernel's. */
+/* Read a CQ's record, from user memory or the kernel's.  That in a dma-buf can't be read. */
 static int ohca_cq_read_rec(struct ohca_cq *cq, struct ohca_cq_rec *rec)
 {
-	int err;
+	int err = 0;
 
-	if (!cq->umem) {
-		*rec = *cq->rec;
-		return 0;
-	}
-
-	mutex_lock(&cq->resize_lock);
-	if (cq->umem->is_dmabuf)
-		err = -EOPNOTSUPP;
-	else
+	mutex_lock(&cq->buf_lock);
+	if (cq->gone || (cq->umem && cq->umem->is_dmabuf))
+		err = -EAGAIN;
+	else if (cq->umem)
 		err = ib_umem_copy_from(rec, cq->umem, cq->rec_offset, sizeof(*rec));
-	mutex_unlock(&cq->resize_lock);
+	else
+		*rec = *cq->rec;
+	mutex_unlock(&cq->buf_lock);
 	return err;
 }
 
@@ -110,7 +119,7 @@ static int ohca_fill_res_cq_entry_raw(struct sk_buff *msg, struct ib_cq *ibcq)
 	int err;
 
 	err = ohca_cq_read_rec(to_ocq(ibcq), &rec);
-	return err ? err : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(rec), &rec);
+	return ohca_res_raw(msg, err, &rec, sizeof(rec));
 }
 
 /* Indices of a kernel queue */
@@ -148,7 +157,7 @@ static int ohca_fill_res_qp_entry_raw(struct sk_buff *msg, struct ib_qp *ibqp)
 	int err;
 
 	err = ohca_cmd_query_qp(to_odev(ibqp->device), to_oqp(ibqp)->core.qpn, &attr);
-	return err ? err : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(attr), &attr);
+	return ohca_res_raw(msg, err, &attr, sizeof(attr));
 }
 
 #if OHCA_COMPAT_SRQ_DETAILS
@@ -176,7 +185,7 @@ static int ohca_fill_res_srq_entry_raw(struct sk_buff *msg, struct ib_srq *ibsrq
 	int err;
 
 	err = ohca_cmd_dump_srq(to_odev(ibsrq->device), to_osrq(ibsrq)->core.srqn, &out);
-	return err ? err : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(out), &out);
+	return ohca_res_raw(msg, err, &out, sizeof(out));
 }
 
 #endif

@@ -293,6 +293,30 @@ kernel_log_clean()
 		grep -E 'BUG:|WARNING:|Oops|KASAN|UBSAN|INFO: task|lockdep|DMA-API|refcount_t|is flushing|general protection|Call Trace'
 }
 
+# cm_listening [ADDRESS:]PORT [COMMAND...]: whether a program listens there by rdma_cm; COMMAND runs another one, as in a
+# namespace.  The kernel says LISTEN before it listens: it does when the program waits for events, that is, all its threads
+# sleep, or poll, as rsockets do: then they have run for 50 ms in user space since the first call.
+cm_first=
+cm_listening()
+{
+	cm_port=$1
+	shift
+	cm_listener=$("$@" rdma resource show cm_id |
+		sed -nE "/ state LISTEN .*[ :]$cm_port( |\$)/s/.* pid ([0-9]+) .*/\1/p" | tail -n 1)
+	[ -n "$cm_listener" ] || return 1
+	cm_awake=0 cm_user=0
+	for cm_task in "/proc/$cm_listener/task"/*/stat; do
+		read -r cm_stat < "$cm_task" || return 1
+		# shellcheck disable=SC2086 # words: the state, and so on
+		set -- ${cm_stat##*) }
+		[ "$1" = S ] || cm_awake=1
+		cm_user=$((cm_user + ${12}))
+	done
+	[ "$cm_awake" = 1 ] || return 0
+	[ "${cm_first%:*}" = "$cm_listener" ] || cm_first=$cm_listener:$cm_user
+	[ "$cm_user" -ge $((${cm_first#*:} + 5)) ]
+} 2> /dev/null
+
 # rping closes its event channel while its thread waits for events there, which may end the program with
 # "rdma_get_cm_event: Bad file descriptor" and 255. This checks whether it had finished its work before that.
 rping_was_done() # its status, file with its output

@@ -48,11 +48,6 @@ tcp_listening() # port
 	grep -qi "^ *[0-9]*: [0-9A-F]*:$(printf %04X "$1") [0-9A-F:]* 0A" /proc/net/tcp /proc/net/tcp6
 }
 
-cm_listening() # port
-{
-	rdma resource show cm_id | grep -qE "state LISTEN .*:$1( |\$)"
-}
-
 # There is a QP of this type in user space that can send.
 qp_ready() # type
 {

@@ -39,17 +39,12 @@ struck()
 	ohcactl -j fault show | grep -q '"hits":[1-9]' || { ohcactl fault show; return 1; }
 }
 
-listening()
-{
-	rdma resource show cm_id | grep -q 'state LISTEN.*:7178 '
-}
-
 # A connection, whose datagrams are the kernel's requests
 connects() # seconds; by default 30
 {
 	rping -s -a "$IP" -p 7178 -C 2 > /dev/null 2>&1 &
 	server=$!
-	wait_for 20 listening || return 1
+	wait_for 20 cm_listening 7178 || return 1
 	timeout "${1:-30}" rping -c -a "$IP" -p 7178 -C 2 > /dev/null 2>&1
 	connects_result=$?
 	kill -KILL "$server" 2> /dev/null

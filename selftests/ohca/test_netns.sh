@@ -102,17 +102,12 @@ sent()
 	cat "/sys/class/infiniband/$1/ports/1/counters/port_xmit_packets"
 }
 
-listening() # namespace, address and port
-{
-	inside "$1" rdma resource show cm_id | grep -qE "state LISTEN .*$2( |\$)"
-}
-
 # A server on that port of that address: $server, with its output in a file
 server_start() # namespace, address, port, file
 {
 	ip netns exec "$1" timeout $((60 * slow)) rping -s -a "$2" -p "$3" -C 10 -V > "$4" 2>&1 &
 	server=$!
-	wait_for 20 listening "$1" "$2:$3"
+	wait_for 20 cm_listening "$2:$3" inside "$1"
 }
 
 # Runs the client, and checks that $server succeeds too

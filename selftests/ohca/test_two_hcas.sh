@@ -78,11 +78,6 @@ listening() # port
 	grep -qi ":$(printf %04X "$1") [0-9A-F:]* 0A" /proc/net/tcp /proc/net/tcp6
 }
 
-cm_listening()
-{
-	rdma resource show cm_id | grep -qE 'state LISTEN .*:7174( |$)'
-}
-
 # Runs a tool between the two; both ports have sent and received.
 between() # server's device, client's, tool and options
 {
@@ -105,7 +100,7 @@ rping_on() # RDMA device
 	sent=$(counter "$1" xmit_packets)
 	timeout $((60 * slow)) rping -s -a "$(ip4 "$1")" -C 20 -V > "$log" 2>&1 &
 	server=$!
-	wait_for 20 cm_listening
+	wait_for 20 cm_listening 7174
 	timeout $((60 * slow)) rping -c -a "$(ip4 "$1")" -C 20 -V > "$log.client" 2>&1
 	client_status=$?
 	wait "$server"

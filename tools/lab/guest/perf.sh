@@ -42,9 +42,15 @@ tcp_listening() {
 	return 1
 }
 
-# cm_listening PORT: the same for the RDMA connection manager.
+# cm_listening PORT: the same for the RDMA connection manager. The kernel says LISTEN before it listens: it does when the
+# program waits for events, that is, all its threads sleep.
 cm_listening() {
-	rdma resource show cm_id | grep -qE "state LISTEN .*:$1( |\$)"
+	local pid file stat
+	pid=$(rdma resource show cm_id | sed -nE "/ state LISTEN .*:$1( |\$)/s/.* pid ([0-9]+) .*/\1/p" | tail -n 1)
+	[ -n "$pid" ] || return 1
+	for file in "/proc/$pid/task"/*/stat; do
+		read -r stat <"$file" && [[ ${stat##*) } == S* ]] || return 1
+	done 2>/dev/null
 }
 
 # pair READY PORT COMMAND...: runs COMMAND as a server in the first machine and, when "READY PORT" succeeds there,

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # Repeats: scripts that failed in machines run once more, as a set "SET.again" in a boot of its own. If they pass
-# then, their failures do not count, and are listed as unsteady. A boot that did not complete (a dead machine, a hang)
-# is not repeated, and only a few scripts of a kernel are.
+# then, their failures do not count, and are listed as unsteady. A boot that did not complete (a dead machine, a hang), or
+# in which a kernel or ohcad reported something, is not repeated, and only a few scripts of a kernel are.
 
 REPEATS=3 # maximum number of repeated scripts for one kernel
 declare -A repeats_left=() set_again=()
@@ -12,7 +12,7 @@ declare -A repeats_left=() set_again=()
 repeat_plan() {
 	local again=$1.again left scripts
 	left=${repeats_left[${set_kernel[$1]:-none}]-$REPEATS}
-	[ "${set_kind[$1]}" = machines ] && [[ $1 != *.again ]] && [ -s "$work/$1/failed" ] || return 1
+	[ "${set_kind[$1]}" = machines ] && [[ $1 != *.again ]] && [ -s "$work/$1/failed" ] && [ ! -s "$results/$1/found" ] || return 1
 	mapfile -t scripts < <(cut -d ' ' -f 1 "$work/$1/failed" | sort -u)
 	[ ${#scripts[@]} -le "$left" ] && [[ " ${scripts[*]} " != *" - "* ]] || return 1
 	repeats_left[${set_kernel[$1]}]=$((left - ${#scripts[@]}))

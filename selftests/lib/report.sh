@@ -6,10 +6,10 @@
 SLOWEST=10
 WHY_LINES=8 # of what the lab said about machines that died
 
-# report_why SET: prints what the lab said if a machine did not complete: how it ended, and the begin of the report of its
-# kernel or of ohcad.
+# report_why SET: prints what the lab said if a machine did not complete, or if a kernel or ohcad reported something: how the
+# machine ended, and the begin of the report.
 report_why() {
-	! grep -q '^- ' "$work/$1/failed" ||
+	{ ! grep -q '^- ' "$work/$1/failed" && [ ! -s "$results/$1/found" ]; } ||
 		grep -aE "^ohca-lab: |$KLOG_REPORT|RIP: |AddressSanitizer|runtime error" "$results/$1/errors" |
 		head -n "$WHY_LINES"
 }

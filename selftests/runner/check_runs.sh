@@ -118,7 +118,7 @@ interrupted()
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 93
+plan 97
 
 # Options
 
@@ -216,7 +216,15 @@ check "is listed once" test "$(grep -c '^# failed: 7.2.rxe: test_rxe_2.sh node0:
 check "is counted once" last_line "7 passed, 1 failed, 0 skipped"
 check "JUnit: is counted once" test "$(grep -c '<failure ' "$tmp/xml")" = 1
 
-export FAKE_BROKEN='' FAKE_DEAD=test_rxe_2.sh
+export FAKE_BROKEN='' FAKE_FAIL=test_rxe_2.sh FAKE_FOUND="node1: reports in the kernel log"
+rm -f "$tmp/test_rxe_2.sh.failed"
+check "a script that fails while a kernel reports something" runs 1 --test 'test_rxe*' --kernel 7.2
+check "is not repeated" test "$(grep -c '^run --vms' "$tmp/calls")" = 1
+check "has failed" has "$tmp/out" "# failed: 7.2.rxe: test_rxe_2.sh node0: not ok 2 second (why it failed)"
+check "is explained by the report" has "$tmp/out" "# failed: 7.2.rxe: ohca-lab: node1: 1 suspicious lines"
+unset FAKE_FOUND
+
+export FAKE_FAIL='' FAKE_DEAD=test_rxe_2.sh
 check "a machine that dies" runs 1 --test 'test_rxe*' --kernel 7.2
 check "is not started again" test "$(grep -c '^run --vms' "$tmp/calls")" = 1
 check "is no script's failure" has "$tmp/out" "# failed: 7.2.rxe: - node0: 1 of 2 lines came"

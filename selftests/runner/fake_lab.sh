@@ -8,6 +8,7 @@
 #   FAKE_DEAD      scripts in which the machine dies
 #   FAKE_SLEEP     seconds that each boot takes
 #   FAKE_LOG       line in the log of the second ohcad
+#   FAKE_FOUND     what a kernel reports
 
 echo "$*" >>"$FAKE_DIR/calls"
 case $1 in
@@ -35,6 +36,10 @@ shift
 mkdir -p "$results"
 : >"$results/boots"
 [ -z "${FAKE_LOG-}" ] || echo "$FAKE_LOG" >"$results/ohcad1.log"
+[ -z "${FAKE_FOUND-}" ] || {
+	echo "$FAKE_FOUND" >"$results/found"
+	echo "ohca-lab: ${FAKE_FOUND%% *} 1 suspicious lines in the kernel log" >&2
+}
 for ((rank = 0; rank < vms; rank++)); do
 	echo "node$rank 1.5 restored" >>"$results/boots"
 done

@@ -10,7 +10,7 @@ options_parse() {
 	opt_timeout=300 opt_append='' opt_mtu=${OHCA_MTU:-9000} opt_accel=${OHCA_ACCEL:-} opt_sanitize=''
 	opt_faults=() opt_packages=() opt_qemu=() opt_gdb='' opt_console='' opt_pcap='' opt_disk=''
 	opt_results='' opt_verbose='' opt_no_snapshot='' opt_link=eth opt_sm='' opt_ohcads=1
-	opt_uplinks=() opt_first=0
+	opt_uplinks=() opt_first=0 opt_grace=10
 	opt_speed='' opt_width='' opt_pace='' opt_rate='' opt_topology=''
 	opt_command=() opt_lab=''
 	# Machines that stay have no time by default.
@@ -66,7 +66,7 @@ options_parse() {
 # options_set OPTION [VALUE]: parses an option with a value.
 options_set() {
 	case $1 in
-	--vms | --hcas | --kernel | --smp | --mem | --device | --disk | --share | --timeout | --append | --mtu | --accel | \
+	--vms | --hcas | --kernel | --smp | --mem | --device | --disk | --share | --timeout | --grace | --append | --mtu | --accel | \
 		--pcap | --results | --fault | --package | --link | --speed | --width | --pace | --sm | --ohcads | --topology | --qemu-arg | \
 		--uplink | --first) ;;
 	*) die_usage "unknown option or missing '--' before the command: $1" ;;
@@ -74,6 +74,7 @@ options_set() {
 	if [ $# -lt 2 ] || { [[ $2 = --* ]] && [ "$1" != --append ] && [ "$1" != --qemu-arg ]; }; then
 		die_usage "$1 needs a value"
 	fi
+	[ "$1" != --grace ] || [ "$verb" = run ] || die_usage "--grace is for run"
 	case $1 in
 	--fault) opt_faults+=("$2") ;;
 	--package) opt_packages+=("$2") ;;
@@ -90,7 +91,7 @@ options_set() {
 
 options_check() {
 	local pair
-	for pair in vms:1:250 hcas:1:8 ohcads:1:16 smp:1:64 mem:256:65536 timeout:1:86400 mtu:1280:9000 first:0:249; do
+	for pair in vms:1:250 hcas:1:8 ohcads:1:16 smp:1:64 mem:256:65536 timeout:1:86400 grace:0:86400 mtu:1280:9000 first:0:249; do
 		[ "$pair" != timeout:1:86400 ] || [ -n "$opt_timeout" ] || [ "$verb" != up ] || continue
 		options_number "${pair%%:*}" "$(cut -d : -f 2 <<<"$pair")" "${pair##*:}"
 	done

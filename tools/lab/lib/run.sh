@@ -8,8 +8,6 @@ RUN=/run/ohca-lab
 RESULTS=/run/results
 # The folder of --topology's file.
 RUN_TOPOLOGY=/run/topology
-# Seconds that the other machines may continue after one has failed
-RUN_GRACE=10
 
 # run_prepare: sets up everything that is the same for each machine.
 run_prepare() {
@@ -67,7 +65,12 @@ run_main() {
 
 # run_results: with --results, removes what an earlier run, or an earlier lab, has left there. It may have had more machines.
 run_results() {
-	[ -z "$opt_results" ] || rm -f "$RESULTS"/node*.{log,out,opensm} "$RESULTS"/ohcad*.log "$RESULTS/boots"
+	[ -z "$opt_results" ] || rm -f "$RESULTS"/node*.{log,out,opensm} "$RESULTS"/ohcad*.log "$RESULTS"/{boots,found}
+}
+
+# run_found WHAT: with --results, adds what the lab has found to the file "found".
+run_found() {
+	[ -z "$opt_results" ] || echo "$1" >>"$RESULTS/found"
 }
 
 # run_keep: with --results, keeps the logs of the machines and ohcad.
@@ -155,12 +158,12 @@ run_wait() {
 			'') [ "${running[*]: -1}" != "$rank" ] || continue ;;
 			esac
 			run_failed=$rank
-			[ $((SECONDS + RUN_GRACE)) -ge "$deadline" ] || deadline=$((SECONDS + RUN_GRACE))
+			[ $((SECONDS + opt_grace)) -ge "$deadline" ] || deadline=$((SECONDS + opt_grace))
 		done
 		[ ${#running[@]} -gt 0 ] || return 0
 		if [ "$SECONDS" -ge "$deadline" ]; then
 			run_ended="after $opt_timeout s"
-			[ -z "$run_failed" ] || run_ended="$RUN_GRACE s after node$run_failed had failed"
+			[ -z "$run_failed" ] || run_ended="$opt_grace s after node$run_failed had failed"
 			run_stopped=("${running[@]}")
 			run_ask_stuck
 			for rank in "${running[@]}"; do
@@ -217,10 +220,16 @@ run_verdict() {
 		run_verdict_one "$rank" || status=$?
 		[ "$rank" != "$run_failed" ] || result=$status
 		[ "$other" != 0 ] || other=$status
-		klog_check "node$rank" "$RUN/node$rank.log" || found=1
+		klog_check "node$rank" "$RUN/node$rank.log" || {
+			found=1
+			run_found "node$rank: reports in the kernel log"
+		}
 	done
 	# ohcad_stop shows the end of ohcad's log if ohcad itself failed.
-	ohcad_stop || found=1
+	ohcad_stop || {
+		found=1
+		run_found "ohcad has failed"
+	}
 	[ -z "$run_lost" ] || ohcad_tail
 	[ "$result" != 0 ] || result=$other
 	[ "$result" != 0 ] || result=$found

@@ -72,7 +72,7 @@ set_topology() {
 
 # set_command_machines SET: scripts that share a boot use the settings of the first one.
 set_command_machines() {
-	local kernel=${set_kernel[$1]} tests devices='' disk append timeout=1800 env=() fault ohcads topology speed width
+	local kernel=${set_kernel[$1]} tests devices='' disk append timeout=2700 grace=60 env=() fault ohcads topology speed width
 	read -ra tests <<<"${set_tests[$1]}"
 	command=("$LAB" run --vms "${set_vms[$1]}" --hcas "${set_hcas[$1]}" --kernel "$kernel"
 		--smp "${set_smp[$1]}" --link "${set_link[$1]}")
@@ -92,12 +92,12 @@ set_command_machines() {
 			command+=(--fault "$fault")
 		done < <(plan_header "${tests[0]}" faults)
 	fi
-	! plan_is_long "$kernel" || timeout=3600 env+=(OHCA_LONG=1 OHCA_SCRIPT_TIMEOUT=1800)
+	! plan_is_long "$kernel" || timeout=7200 env+=(OHCA_LONG=1 OHCA_SCRIPT_TIMEOUT=1200)
 	if [ "$kernel" = debug ]; then
-		timeout=14400 env+=(OHCA_SLOW=4)
+		timeout=14400 grace=300 env+=(OHCA_SLOW=8)
 		command+=(--mem 2048 --sanitize)
 	fi
-	command+=(--device "${devices:-ohca}" --timeout "$timeout" --results "$results/$1" --)
+	command+=(--device "${devices:-ohca}" --timeout "$timeout" --grace "$grace" --results "$results/$1" --)
 	[ ${#env[@]} = 0 ] || command+=(env "${env[@]}")
 	command+=(/opt/ohca/run_tests.sh "${tests[@]}")
 }

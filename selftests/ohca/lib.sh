@@ -134,8 +134,8 @@ now()
 	now=${now%.*}
 }
 
-# Limits of time are so many times as long: on the debug kernel, OHCA_SLOW is 4.
-slow=${OHCA_SLOW:-1}
+# Limits of time are so many times as long, as machines share a host: on the debug kernel, OHCA_SLOW is 8.
+slow=${OHCA_SLOW:-3}
 
 # wait_for SECONDS COMMAND...: until the command succeeds, at most so long, times $slow.  It is run less often after the first second: in an
 # emulated machine each process costs milliseconds.  The command may wait for something itself.

@@ -6,7 +6,7 @@
 # scripts that need more are skipped. A script runs on the link layers of its line "# link:", those after "long" in the long
 # form only (OHCA_LONG=1), and on Ethernet without that line ($OHCA_LINKS). A script with a line "# boot: NAME" takes long, or
 # leaves the machine in a state that others can't use: it runs only if it is named. With "# disk: SIZE" it needs a disk. A script
-# that does not end in time is ended, with all its processes, and has failed (OHCA_SCRIPT_TIMEOUT, in seconds, 600 without it;
+# that does not end in time is ended, with all its processes, and has failed (OHCA_SCRIPT_TIMEOUT, in seconds, 300 without it;
 # times OHCA_SLOW, see lib.sh). After each script there is a line "# seconds: SCRIPT N.N". Exit status: 0 if no test failed, 1
 # otherwise, 4 if all were skipped.
 
@@ -39,7 +39,7 @@ uptime()
 	uptime=$((${uptime%.*} * 100 + 1${uptime#*.} - 100))
 }
 
-limit=$((${OHCA_SCRIPT_TIMEOUT:-600} * ${OHCA_SLOW:-1}))
+limit=$((${OHCA_SCRIPT_TIMEOUT:-300} * ${OHCA_SLOW:-3}))
 pass=0
 fail=0
 skip=0

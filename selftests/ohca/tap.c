@@ -127,7 +127,7 @@ int tap_slow(void)
 {
 	const char *slow = getenv("OHCA_SLOW");
 
-	return slow ? atoi(slow) : 1;
+	return slow ? atoi(slow) : 3;
 }
 
 void tap_skip_all(const char *fmt, ...)

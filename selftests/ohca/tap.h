@@ -70,7 +70,7 @@ void tap_mute(void);
 /* The runner calls this before each test. */
 void tap_begin(void);
 
-/* Limits of time are so many times as long: the environment's OHCA_SLOW, or 1. */
+/* Limits of time are so many times as long: the environment's OHCA_SLOW, or 3. */
 int tap_slow(void);
 
 #define EXPECT(cond)                                                       \

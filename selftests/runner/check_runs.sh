@@ -256,7 +256,7 @@ check "resumed with another tree" refuses --test test_qp --kernel 7.2 --resume "
 check "--resume and --results" refuses --test test_qp --kernel 7.2 --resume "$tmp/resume" --results "$tmp/none"
 
 check "the long form" runs 0 --test test_qp --kernel 7.2 --long
-check "is on the command line" has "$tmp/calls" "-- env OHCA_LONG=1 OHCA_SCRIPT_TIMEOUT=1800 /opt/ohca/run_tests.sh test_qp.sh"
+check "is on the command line" has "$tmp/calls" "-- env OHCA_LONG=1 OHCA_SCRIPT_TIMEOUT=1200 /opt/ohca/run_tests.sh test_qp.sh"
 check "lines of a single set have no name in front" has "$tmp/out" "# == 7.2.vms1"
 check "processors that a script asks for on the newest kernel" runs 0 --test test_module --kernel 7.2 --kernel 6.12
 check "are those of its machines there" has "$tmp/calls" "--kernel 7.2 --smp 2" "--kernel 6.12 --smp 1"
@@ -270,7 +270,7 @@ check "the debug kernel, with processors that a script asks for on the newest ke
 check "has them" has "$tmp/calls" "--kernel debug --smp 2"
 check "the debug kernel" runs 0 --test test_qp --kernel debug
 check "is built, and has more memory and sanitizers" has "$tmp/calls" "debug-kernel" "--smp 1" "--mem 2048 --sanitize" \
-	"--timeout 14400" "-- env OHCA_SLOW=4 /opt/ohca/run_tests.sh test_qp.sh"
+	"--timeout 14400" "-- env OHCA_SLOW=8 /opt/ohca/run_tests.sh test_qp.sh"
 
 check "a folder has an hour" timeout_of docs 3600
 check "another time that its run.sh asks for" timeout_of cross 7200

@@ -6,6 +6,11 @@
 
 #include <endian.h>
 #include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -632,6 +637,61 @@ static void test_frames_wait(void **state)
 	rig_close(rig);
 }
 
+/* A connection to this port of the host, or a socket that is bound to it; @port is set if it is 0. */
+static int tcp_socket(int (*begin)(int, const struct sockaddr *, socklen_t), uint16_t *port)
+{
+	struct sockaddr_in addr = {.sin_family = AF_INET,
+				   .sin_port = htons(*port),
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t len = sizeof(addr);
+
+	assert_true(fd >= 0);
+	assert_int_equal(begin(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	if (!*port) {
+		assert_int_equal(getsockname(fd, (struct sockaddr *)&addr, &len), 0);
+		*port = ntohs(addr.sin_port);
+	}
+	return fd;
+}
+
+#define GONE_S 60
+
+/* A host is turned off: its connection does not end by a packet.  The listener takes another one later. */
+static void test_gone(void **state)
+{
+	struct timespec start, now;
+	uint16_t port = 0;
+	int fd, one = 1;
+	char text[64];
+
+	(void)state;
+	close(tcp_socket(bind, &port));
+	snprintf(text, sizeof(text), "stream=tcp:127.0.0.1:%u,listen", port);
+	inproc_add_uplink(inproc_fabric(0), text);
+	fd = tcp_socket(connect, &port);
+	inproc_settle();
+	assert_true(outer()->up);
+	/* Closing such a socket sends nothing. */
+	if (setsockopt(fd, IPPROTO_TCP, TCP_REPAIR, &one, sizeof(one))) {
+		close(fd);
+		skip();
+	}
+	close(fd);
+	inproc_settle();
+	assert_true(outer()->up);
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	do {
+		inproc_step();
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (outer()->up && now.tv_sec - start.tv_sec < GONE_S);
+	assert_false(outer()->up);
+	fd = tcp_socket(connect, &port);
+	inproc_settle();
+	assert_true(outer()->up);
+	close(fd);
+}
+
 /* The other kinds of sockets */
 static void test_kind(void **state)
 {
@@ -721,7 +781,8 @@ int main(void)
 		WIRED(test_reconnect), WIRED(test_framing),
 		WIRED(test_turns),     WIRED(test_learning),
 		WIRED(test_stalled),   WIRED(test_frames_wait),
-		KIND("dgram"),	       KIND("tcp"),
+		WIRED(test_gone),      KIND("dgram"),
+		KIND("tcp"),
 		KIND("udp"),	       cmocka_unit_test(test_options),
 	};
 

@@ -20,6 +20,10 @@
 #define BACKOFF_MAX_NS 1000000000ULL
 #define DGRAM_RETRY_NS 200000ULL
 
+/* A host that is gone says nothing: the connection ends after so many seconds without an answer. */
+#define TCP_DEAD_S 20
+#define TCP_PROBE_S 5
+
 #define READ_MAX (64U << 10) /* at a time */
 #define STREAM_MAX_FRAME (128U << 10) /* longer: the framing is wrong */
 #define DGRAM_SLOT (16U << 10)
@@ -54,16 +58,31 @@ static void disconnect(struct uplink *uplink, const char *why)
 		retry_later(uplink);
 }
 
+/*
+ * Without limits, a listener takes no other connection as long as it has one to a host that was turned
+ * off, and the other side sends to it for a quarter of an hour.  All this fails if it is not TCP.
+ */
+static void set_tcp_options(int fd)
+{
+	unsigned int dead_ms = TCP_DEAD_S * 1000;
+	int one = 1, probe = TCP_PROBE_S, probes = TCP_DEAD_S / TCP_PROBE_S - 1;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &dead_ms, sizeof(dead_ms)))
+		return;
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &probe, sizeof(probe));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &probe, sizeof(probe));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+}
+
 static void connected(struct uplink *uplink)
 {
-	int one = 1;
-
 	if (watch(uplink, EPOLLIN)) {
 		disconnect(uplink, strerror(errno));
 		return;
 	}
-	/* This fails if it is not TCP. */
-	setsockopt(uplink->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	set_tcp_options(uplink->fd);
 	if (!uplink->refused)
 		log_info(uplink->opts.name, "connected");
 	uplink_connected(uplink);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The port's Ethernet interface under load, between two machines: moderation of interrupts, the pages of the receive rings, and XDP.
+# The port's Ethernet interface under load, between two machines: moderation of interrupts, frames that are too long, the pages
+# of the receive rings, and XDP.
 # The first machine is tested; the second one answers it.
 # vms: 2
 # kernels: all - the driver has the interface
@@ -163,6 +164,33 @@ generic_xdp()
 	wait_for 20 ping -c 1 -W 1 "$OHCA_PEER"
 }
 
+if_stat() # name
+{
+	cat "/sys/class/net/$ND/statistics/$1"
+}
+
+stat_is() # name, least number
+{
+	[ "$(if_stat "$1")" -ge "$2" ]
+}
+
+# The driver has not restarted the queues since kernel_log_mark.
+no_restart()
+{
+	! dmesg | tail -n +$((kernel_mark + 1)) | grep -E 'resetting queues|NETDEV WATCHDOG|fenced'
+}
+
+# A frame of a packet socket is sent in segments that fit, or else dropped, and the send queue does not fail.
+too_long_is_dropped()
+{
+	packets=$(if_stat tx_packets)
+	dropped=$(if_stat tx_dropped)
+	errors=$(if_stat tx_errors)
+	"$DIR/send_gso" "$ND" 1400 && wait_for 10 stat_is tx_packets $((packets + 29)) || return 1
+	"$DIR/send_gso" "$ND" 20000 && wait_for 10 stat_is tx_dropped $((dropped + 2)) || return 1
+	wait_for 20 ping -c 1 -W 1 "$OHCA_PEER" && [ "$(if_stat tx_errors)" -eq "$errors" ] && no_restart
+}
+
 check_xdp()
 {
 	timeout 20 "$DIR/xdp_drop" lo native > "$drops" 2>&1
@@ -181,12 +209,13 @@ data_is_right() # name
 	barrier "load.$1" && "$DIR/netdata" -m 4 "fd77::$((2 - RANK))"
 }
 
-plan 14
+plan 15
 kernel_log_mark
 barrier load
 if [ "$RANK" -ne 0 ]; then
 	for name in "interrupts are not moderated" "values that are refused" "an interrupt waits" "also with other rings" "it does not wait for more frames" \
-		"it comes at once again" "the moderation follows the load"; do
+		"it comes at once again" "frames that are too long are dropped" \
+		"the moderation follows the load"; do
 		skip "$name" "the first machine's"
 	done
 	check "TCP and UDP data" data_is_right adaptive
@@ -201,6 +230,7 @@ else
 	check "also with other rings" waits_with_other_rings
 	check "it does not wait for more frames" waits_for_one
 	check "it comes at once again" at_once
+	check "frames that are too long are dropped" too_long_is_dropped
 	with_trace ohca "the moderation follows the load" adapts
 	moderate adaptive-rx on
 	check "TCP and UDP data" data_is_right adaptive

@@ -504,13 +504,13 @@ static inline u32 ohca_en_tx_size(const struct ohca_en_tx *tx)
 /**
  * ohca_en_tx_features_check() - ndo_features_check: clear offloads that the device can't do for a
  * frame
- * @dev: device
+ * @port: port
  * @skb: frame
  * @features: offloads that are on
  *
  * Return: those of @features to use
  */
-netdev_features_t ohca_en_tx_features_check(struct ohca_dev *dev, struct sk_buff *skb,
+netdev_features_t ohca_en_tx_features_check(const struct ohca_port *port, struct sk_buff *skb,
 					    netdev_features_t features);
 
 /**

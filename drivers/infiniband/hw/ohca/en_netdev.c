@@ -82,7 +82,7 @@ static netdev_features_t ohca_en_features_check(struct sk_buff *skb, struct net_
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
 
-	return ohca_en_tx_features_check(priv->dev, skb, vlan_features_check(skb, features));
+	return ohca_en_tx_features_check(priv->port, skb, vlan_features_check(skb, features));
 }
 
 static void ohca_en_tx_timeout(struct net_device *ndev, unsigned int txq)

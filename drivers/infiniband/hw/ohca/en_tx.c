@@ -108,16 +108,28 @@ u32 ohca_en_tx_max_sge(const struct ohca_dev *dev)
 	return min_t(u32, dev->attr.max_send_sge, OHCA_EN_TX_SGE);
 }
 
-netdev_features_t ohca_en_tx_features_check(struct ohca_dev *dev, struct sk_buff *skb,
+netdev_features_t ohca_en_tx_features_check(const struct ohca_port *port, struct sk_buff *skb,
 					    netdev_features_t features)
 {
-	/* Of a frame that is too long a list of pieces, each segment is a shorter one. */
+	const struct ohca_dev *dev = port->dev;
+
+	/*
+	 * Of a frame that is too long a list of pieces, each segment is a shorter one.  Segments that
+	 * are too long themselves are dropped.
+	 */
 	if (skb_is_gso(skb) &&
 	    (!(dev->attr.caps & OHCA_CAP_TSO) || skb_shinfo(skb)->gso_size < OHCA_TSO_MIN_MSS ||
 	     skb_tcp_all_headers(skb) > OHCA_TSO_MAX_HDR ||
-	     skb_shinfo(skb)->nr_frags + 1 > ohca_en_tx_max_sge(dev)))
+	     skb_shinfo(skb)->nr_frags + 1 > ohca_en_tx_max_sge(dev) ||
+	     !skb_gso_validate_mac_len(skb, port->attr.max_frame)))
 		features &= ~NETIF_F_GSO_MASK;
 	return features;
+}
+
+/* The MTU does not limit frames of packet sockets that the stack segments, and those of tc. */
+static bool ohca_en_tx_too_long(const struct ohca_en_channel *ch, const struct sk_buff *skb)
+{
+	return !skb_is_gso(skb) && skb->len > ch->port->attr.max_frame;
 }
 
 netdev_tx_t ohca_en_tx_xmit(struct ohca_en_channel *ch, struct sk_buff *skb)
@@ -133,7 +145,8 @@ netdev_tx_t ohca_en_tx_xmit(struct ohca_en_channel *ch, struct sk_buff *skb)
 	}
 
 	frame = ohca_en_tx_frame(tx, tx->pi);
-	if ((skb_shinfo(skb)->nr_frags + 1 > tx->max_sge && skb_linearize(skb)) ||
+	if (unlikely(ohca_en_tx_too_long(ch, skb)) ||
+	    (skb_shinfo(skb)->nr_frags + 1 > tx->max_sge && skb_linearize(skb)) ||
 	    ohca_en_tx_map(ch, frame, skb)) {
 		dev_kfree_skb_any(skb);
 		DEV_STATS_INC(ch->ndev, tx_dropped);

@@ -70,6 +70,10 @@
 #include <net/page_pool.h>
 #endif
 
+#if OHCA_KERNEL >= 605
+#include <net/gso.h>
+#endif
+
 /* A page pool knows the NAPI instance whose pages need no lock. */
 static inline void ohca_compat_pool_set_napi(struct page_pool_params *params,
 					     struct napi_struct *napi)

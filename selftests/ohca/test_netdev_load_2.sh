@@ -96,6 +96,13 @@ at_once()
 	moderate rx-usecs 0 && moderation_is off 0 1 && wait_for 30 takes_less_than 30000
 }
 
+# What is set while the interface is down takes effect when it comes up.
+waits_when_up()
+{
+	ip link set "$ND" down && moderate rx-usecs 60000 rx-frames 0 && net_restore && moderation_is off 60000 0 &&
+		wait_for 30 takes_at_least 30000 && moderate rx-usecs 0 rx-frames 1
+}
+
 tracing()
 {
 	[ -d "$TRACING/events" ] || mount -t tracefs tracefs "$TRACING"
@@ -209,12 +216,12 @@ data_is_right() # name
 	barrier "load.$1" && "$DIR/netdata" -m 4 "fd77::$((2 - RANK))"
 }
 
-plan 15
+plan 16
 kernel_log_mark
 barrier load
 if [ "$RANK" -ne 0 ]; then
 	for name in "interrupts are not moderated" "values that are refused" "an interrupt waits" "also with other rings" "it does not wait for more frames" \
-		"it comes at once again" "frames that are too long are dropped" \
+		"it comes at once again" "an interrupt waits after the interface was down" "frames that are too long are dropped" \
 		"the moderation follows the load"; do
 		skip "$name" "the first machine's"
 	done
@@ -230,6 +237,7 @@ else
 	check "also with other rings" waits_with_other_rings
 	check "it does not wait for more frames" waits_for_one
 	check "it comes at once again" at_once
+	check "an interrupt waits after the interface was down" waits_when_up
 	check "frames that are too long are dropped" too_long_is_dropped
 	with_trace ohca "the moderation follows the load" adapts
 	moderate adaptive-rx on

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The port's Ethernet interface under load, between two machines: moderation of interrupts, frames that are too long, the pages
-# of the receive rings, and XDP.
+# The port's Ethernet interface under load, between two machines: moderation of interrupts, frames that are too long, a queue
+# that is closed, the pages of the receive rings, and XDP.
 # The first machine is tested; the second one answers it.
 # vms: 2
 # kernels: all - the driver has the interface
@@ -15,6 +15,7 @@ ND=$(netdev)
 TRACING=/sys/kernel/tracing
 PINGS=$(long 4000 1000)
 dropper=
+flood=
 drops=$(mktemp)
 
 trace_off()
@@ -27,6 +28,9 @@ cleanup()
 	[ -z "$dropper" ] || kill "$dropper"
 	ethtool -C "$ND" adaptive-rx off rx-usecs 0 rx-frames 1
 	ethtool -G "$ND" rx 256
+	[ -z "$flood" ] || kill "$flood"
+	ethtool -L "$ND" combined "$queues"
+	echo max > "/sys/class/net/$ND/queues/tx-$((queues - 1))/byte_queue_limits/limit_max"
 	trace_off ohca/ohca_cmd_done
 	trace_off page_pool/page_pool_state_hold
 	echo > "$TRACING/trace"
@@ -181,21 +185,71 @@ stat_is() # name, least number
 	[ "$(if_stat "$1")" -ge "$2" ]
 }
 
-# The driver has not restarted the queues since kernel_log_mark.
+restart_mark()
+{
+	restart_lines=$(dmesg | wc -l)
+}
+
+# The driver has not restarted the queues since then.
 no_restart()
 {
-	! dmesg | tail -n +$((kernel_mark + 1)) | grep -E 'resetting queues|NETDEV WATCHDOG|fenced'
+	! dmesg | tail -n +$((restart_lines + 1)) | grep -E 'resetting queues|NETDEV WATCHDOG|fenced'
 }
 
 # A frame of a packet socket is sent in segments that fit, or else dropped, and the send queue does not fail.
 too_long_is_dropped()
 {
+	restart_mark
 	packets=$(if_stat tx_packets)
 	dropped=$(if_stat tx_dropped)
 	errors=$(if_stat tx_errors)
 	"$DIR/send_gso" "$ND" 1400 && wait_for 10 stat_is tx_packets $((packets + 29)) || return 1
 	"$DIR/send_gso" "$ND" 20000 && wait_for 10 stat_is tx_dropped $((dropped + 2)) || return 1
 	wait_for 20 ping -c 1 -W 1 "$OHCA_PEER" && [ "$(if_stat tx_errors)" -eq "$errors" ] && no_restart
+}
+
+queues_now()
+{
+	set -- "/sys/class/net/$ND/queues"/tx-*
+	echo $#
+}
+
+frames_under_way() # queue
+{
+	[ "$(cat "/sys/class/net/$ND/queues/tx-$1/byte_queue_limits/inflight")" -gt 0 ]
+}
+
+# The queue is closed while frames are under way, which stop it here.  Then the watchdog must not find it: it looks every
+# five seconds.
+closed_queue_is_quiet()
+{
+	restart_mark
+	limit=/sys/class/net/$ND/queues/tx-$((queues - 1))/byte_queue_limits/limit_max
+	moderate rx-usecs 60000 rx-frames 0 && echo 1 > "$limit" || return 1
+	taskset -c $((queues - 1)) ping -f -q -l 100 -s 1400 "$OHCA_PEER" > /dev/null &
+	flood=$!
+	wait_for 10 frames_under_way $((queues - 1)) && ethtool -L "$ND" combined 1 || return 1
+	kill "$flood"
+	flood=
+	sleep 12
+	no_restart
+}
+
+opens_again()
+{
+	ethtool -L "$ND" combined "$queues" && echo max > "$limit" && moderate rx-usecs 0 rx-frames 1 &&
+		wait_for 20 ping -c 1 -W 1 "$OHCA_PEER"
+}
+
+check_queue()
+{
+	if [ "$queues" -eq 1 ]; then
+		skip "a queue that is closed under load" "there is one"
+		skip "it opens again" "there is one"
+	else
+		check "a queue that is closed under load" closed_queue_is_quiet
+		check "it opens again" opens_again
+	fi
 }
 
 check_xdp()
@@ -216,13 +270,14 @@ data_is_right() # name
 	barrier "load.$1" && "$DIR/netdata" -m 4 "fd77::$((2 - RANK))"
 }
 
-plan 16
+plan 18
+queues=$(queues_now)
 kernel_log_mark
 barrier load
 if [ "$RANK" -ne 0 ]; then
 	for name in "interrupts are not moderated" "values that are refused" "an interrupt waits" "also with other rings" "it does not wait for more frames" \
 		"it comes at once again" "an interrupt waits after the interface was down" "frames that are too long are dropped" \
-		"the moderation follows the load"; do
+		"a queue that is closed under load" "it opens again" "the moderation follows the load"; do
 		skip "$name" "the first machine's"
 	done
 	check "TCP and UDP data" data_is_right adaptive
@@ -239,6 +294,7 @@ else
 	check "it comes at once again" at_once
 	check "an interrupt waits after the interface was down" waits_when_up
 	check "frames that are too long are dropped" too_long_is_dropped
+	check_queue
 	with_trace ohca "the moderation follows the load" adapts
 	moderate adaptive-rx on
 	check "TCP and UDP data" data_is_right adaptive

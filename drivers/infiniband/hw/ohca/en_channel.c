@@ -328,7 +328,6 @@ int ohca_en_channel_open(struct ohca_en_channel *ch, const struct ohca_en_rings 
 		goto err_qp;
 
 	ch->open = true;
-	netdev_tx_reset_queue(netdev_get_tx_queue(ch->ndev, ch->index));
 	ohca_en_channel_run(ch);
 	return 0;
 
@@ -365,5 +364,7 @@ void ohca_en_channel_close(struct ohca_en_channel *ch)
 		return;
 	ch->open = false;
 	ohca_en_channel_destroy_qp(ch);
+	/* A queue that stays closed must not look like one that waits for its frames. */
+	netdev_tx_reset_queue(netdev_get_tx_queue(ch->ndev, ch->index));
 	ohca_en_channel_destroy_cq(ch);
 }

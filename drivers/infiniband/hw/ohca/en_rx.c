@@ -40,9 +40,10 @@ static struct ohca_en_rx_frame *ohca_en_rx_frame(struct ohca_en_rx *rx, u32 idx)
 	return &rx->frames[idx % ohca_en_rx_size(rx)];
 }
 
-static int ohca_en_rx_page_alloc(struct ohca_en_rx *rx, struct page **page, dma_addr_t *dma)
+static int ohca_en_rx_page_alloc(struct ohca_en_rx *rx, struct page **page, dma_addr_t *dma,
+				 gfp_t gfp)
 {
-	*page = page_pool_dev_alloc_pages(rx->pool);
+	*page = page_pool_alloc_pages(rx->pool, gfp);
 	if (!*page)
 		return -ENOMEM;
 	*dma = page_pool_get_dma_addr(*page);
@@ -109,7 +110,8 @@ static int ohca_en_rx_replace(struct ohca_en_channel *ch, struct ohca_en_rx_fram
 
 	*old = *frame;
 	for (i = 0; i < n; i++) {
-		if (ohca_en_rx_page_alloc(rx, &frame->pages[i], &frame->dma[i]))
+		if (ohca_en_rx_page_alloc(rx, &frame->pages[i], &frame->dma[i],
+					  GFP_ATOMIC | __GFP_NOWARN))
 			goto err_pages;
 	}
 	for (i = 0; i < n; i++)
@@ -312,9 +314,11 @@ int ohca_en_rx_alloc(struct ohca_en_channel *ch)
 	for (i = 0; i < ohca_en_rx_size(rx); i++) {
 		frame = ohca_en_rx_frame(rx, i);
 		for (j = 0; j < rx->npages; j++) {
-			if (ohca_en_rx_page_alloc(rx, &frame->pages[j], &frame->dma[j])) {
+			err = ohca_en_rx_page_alloc(rx, &frame->pages[j], &frame->dma[j],
+						    GFP_KERNEL);
+			if (err) {
 				ohca_en_rx_free(ch);
-				return -ENOMEM;
+				return err;
 			}
 		}
 	}

@@ -271,12 +271,16 @@ static void ohca_en_remove(struct ohca_port *port)
 	struct net_device *ndev = port->netdev;
 	struct ohca_en_priv *priv = netdev_priv(ndev);
 
+	/*
+	 * Nothing may change the carrier of a netdev that is unregistered: the stack would have a
+	 * reference to it that nobody waits for.  Later runs of the work see no netdev.
+	 */
+	WRITE_ONCE(port->netdev, NULL);
+	flush_work(&port->link_work);
 	ohca_devlink_port_show_netdev(port, NULL);
 	unregister_netdev(ndev);
 	cancel_work_sync(&priv->rx_mode_work);
 	cancel_work_sync(&priv->reset_work);
-	WRITE_ONCE(port->netdev, NULL);
-	flush_work(&port->link_work); /* later runs of the work see no netdev */
 	if (netif_device_present(ndev))
 		ohca_en_free_pd(priv);
 	free_netdev(ndev);

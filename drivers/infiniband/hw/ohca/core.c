@@ -187,7 +187,7 @@ static int ohca_check_ports(struct ohca_dev *dev)
 	return 0;
 }
 
-/* Start watching the links; commands will work soon. */
+/* Start watching the links. */
 static void ohca_ports_init(struct ohca_dev *dev)
 {
 	int i;
@@ -250,7 +250,6 @@ static int ohca_hw_init(struct ohca_dev *dev)
 	err = ohca_irq_init(dev);
 	if (err)
 		goto err_cmdq;
-	ohca_ports_init(dev);
 	err = ohca_enable(dev);
 	if (err)
 		goto err_reset;
@@ -263,9 +262,10 @@ static int ohca_hw_init(struct ohca_dev *dev)
 	err = ohca_check_ports(dev);
 	if (err)
 		goto err_uar0;
+	ohca_ports_init(dev);
 	err = ohca_faults_init(dev);
 	if (err)
-		goto err_uar0;
+		goto err_ports;
 	err = ohca_eqs_init(dev);
 	if (err)
 		goto err_faults;
@@ -274,10 +274,11 @@ static int ohca_hw_init(struct ohca_dev *dev)
 
 err_faults:
 	ohca_faults_fini(dev);
+err_ports:
+	ohca_ports_fini(dev);
 err_uar0:
 	ohca_uar0_fini(dev);
 err_reset:
-	ohca_ports_fini(dev);
 	ohca_stop(dev);
 	ohca_irq_fini(dev);
 err_cmdq:

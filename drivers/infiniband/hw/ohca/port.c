@@ -141,7 +141,7 @@ void ohca_port_setup(struct ohca_port *port, struct ohca_dev *dev, u8 num)
 
 /**
  * ohca_port_init() - start watching the link
- * @port: port of a device whose commands will work soon
+ * @port: port of a device whose commands work, with its attributes
  */
 void ohca_port_init(struct ohca_port *port)
 {

@@ -293,6 +293,11 @@ feature_is() # feature, value
 	ethtool -k "$ND" | grep -q "^$1: $2"
 }
 
+stamps()
+{
+	ethtool -T "$ND" > "$frames" && grep -q software-transmit "$frames" && grep -q software-receive "$frames"
+}
+
 link_is() # yes, no
 {
 	ethtool "$ND" | grep -q "Link detected: $1"
@@ -351,7 +356,7 @@ flood_until() # barrier, for which the other machine waits
 	wait_for 30 pings 1000
 }
 
-plan 59
+plan 60
 queues=$(queues_now)
 kernel_log_mark
 echo 0 > /proc/sys/net/ipv4/icmp_echo_ignore_broadcasts
@@ -361,6 +366,7 @@ check "ethtool: link is up" link_is yes
 for feature in scatter-gather tx-checksumming rx-checksumming tcp-segmentation-offload rx-gro-hw; do
 	check "ethtool: $feature" feature_is "$feature" on
 done
+check "ethtool: software time stamps" stamps
 check "ping, small" pings 56
 check "ping, empty" pings 0
 check "ping, 8000 bytes" pings 8000

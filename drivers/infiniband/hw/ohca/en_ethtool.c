@@ -267,6 +267,7 @@ const struct ethtool_ops ohca_en_ethtool_ops = {
 	.get_rxfh_key_size = ohca_en_get_rxfh_key_size,
 	.get_sset_count = ohca_en_get_sset_count,
 	.get_strings = ohca_en_get_strings,
+	.get_ts_info = ethtool_op_get_ts_info, /* see ohca_en_tx_xmit() */
 	.set_channels = ohca_en_set_channels,
 	.set_coalesce = ohca_en_set_coalesce,
 	.set_ringparam = ohca_en_set_ringparam,

@@ -2,7 +2,8 @@
 /*
  * OHCA driver: the devlink instance, versions, ports and health.
  *
- * A port is registered as long as the device is bound.  Its netdev is shown by devlink itself.
+ * A port is registered as long as the device is bound, except during a reload, and after one that
+ * failed.  Its netdev is shown by devlink itself.
  *
  * The health reporter shows why the device was fenced.  Recovery starts by itself, or when the user
  * requests it.
@@ -71,7 +72,21 @@ static const struct devlink_port_ops ohca_port_ops = {
 };
 #endif
 
-/* devlink's lock is held. */
+static void ohca_ports_unregister(struct ohca_dev *dev)
+{
+	struct ohca_port *port;
+
+	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port)) {
+		if (!port->registered)
+			continue;
+		if (port->devlink.type == DEVLINK_PORT_TYPE_IB)
+			devlink_port_type_clear(&port->devlink);
+		devl_port_unregister(&port->devlink);
+		port->registered = false;
+	}
+}
+
+/* devlink's lock is held.  After an error, no port is registered. */
 static int ohca_ports_register(struct ohca_dev *dev)
 {
 	struct ohca_port *port;
@@ -86,24 +101,13 @@ static int ohca_ports_register(struct ohca_dev *dev)
 #endif
 		if (err)
 			goto err_ports;
+		port->registered = true;
 	}
 	return 0;
 
 err_ports:
-	while (port-- > &dev->ports[0])
-		devl_port_unregister(&port->devlink);
+	ohca_ports_unregister(dev);
 	return err;
-}
-
-static void ohca_ports_unregister(struct ohca_dev *dev)
-{
-	struct ohca_port *port;
-
-	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port)) {
-		if (port->devlink.type == DEVLINK_PORT_TYPE_IB)
-			devlink_port_type_clear(&port->devlink);
-		devl_port_unregister(&port->devlink);
-	}
 }
 
 int ohca_devlink_ports_init(struct ohca_dev *dev)
@@ -125,7 +129,8 @@ void ohca_devlink_ports_fini(struct ohca_dev *dev)
 
 void ohca_devlink_port_set_ib(struct ohca_port *port, struct ib_device *ibdev)
 {
-	devlink_port_type_ib_set(&port->devlink, ibdev);
+	if (port->registered)
+		devlink_port_type_ib_set(&port->devlink, ibdev);
 }
 
 /* A fenced device is recovered instead.  devlink allows no port, and so no netdev, meanwhile. */
@@ -151,18 +156,20 @@ static int ohca_devlink_reload_down(struct devlink *devlink, bool netns_change,
 	return 0;
 }
 
+/* The device works even without ports in devlink. */
 static int ohca_devlink_reload_up(struct devlink *devlink, enum devlink_reload_action action,
 				  enum devlink_reload_limit limit, u32 *actions_performed,
 				  struct netlink_ext_ack *extack)
 {
 	struct ohca_dev *dev = ((struct ohca_devlink *)devlink_priv(devlink))->dev;
-	int err;
+	int err, ports_err;
 
-	err = ohca_ports_register(dev);
-	if (err)
-		return err;
+	ports_err = ohca_ports_register(dev);
+	err = ohca_reinit_start(dev);
+	if (ports_err)
+		NL_SET_ERR_MSG_MOD(extack, "the ports are not shown until the next reload");
 	*actions_performed = BIT(DEVLINK_RELOAD_ACTION_DRIVER_REINIT);
-	return ohca_reinit_start(dev);
+	return err ?: ports_err;
 }
 
 static const struct devlink_ops ohca_devlink_ops = {

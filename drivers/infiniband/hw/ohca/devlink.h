@@ -41,37 +41,41 @@ void ohca_devlink_fini(struct ohca_dev *dev);
 int ohca_devlink_ports_init(struct ohca_dev *dev);
 
 /**
- * ohca_devlink_ports_fini() - unregister the ports; sleeps
+ * ohca_devlink_ports_fini() - unregister the ports that are registered; sleeps
  * @dev: device, without netdevs and RDMA device
  */
 void ohca_devlink_ports_fini(struct ohca_dev *dev);
 
 /**
  * ohca_devlink_port_set_ib() - show the RDMA device of an InfiniBand port
- * @port: port
+ * @port: port; nothing is done if devlink does not have it
  * @ibdev: registered, or NULL before it is unregistered
  */
 void ohca_devlink_port_set_ib(struct ohca_port *port, struct ib_device *ibdev);
 
 /**
  * ohca_devlink_port_set_netdev() - show the netdev of an Ethernet port once it is registered
- * @port: port
+ * @port: port; nothing is done if devlink does not have it
  * @ndev: netdev, new
  */
 static inline void ohca_devlink_port_set_netdev(struct ohca_port *port, struct net_device *ndev)
 {
+	if (!port->registered)
+		return;
 	SET_NETDEV_DEVLINK_PORT(ndev, &port->devlink);
 }
 
 /**
  * ohca_devlink_port_show_netdev() - show the netdev of an Ethernet port
- * @port: port
+ * @port: port; nothing is done if devlink does not have it
  * @ndev: registered, or NULL before it is unregistered
  *
  * Most kernels do that by themselves after ohca_devlink_port_set_netdev().
  */
 static inline void ohca_devlink_port_show_netdev(struct ohca_port *port, struct net_device *ndev)
 {
+	if (!port->registered)
+		return;
 	ohca_compat_devlink_netdev(&port->devlink, ndev);
 }
 

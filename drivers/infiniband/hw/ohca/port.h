@@ -24,6 +24,7 @@ struct ohca_link_ops;
  * @link: verbs that depend on its link layer
  * @netdev: its Ethernet interface, NULL without OHCA_FEAT_ETH and for InfiniBand
  * @devlink: the port of devlink; see devlink.h
+ * @registered: @devlink is registered; written while the device is stopped
  * @attr: attributes; those of the link are from the last query
  * @link_work: queries the link, updates the netdev's carrier, dispatches events
  * @up: the port was active at the last query; only @link_work writes it
@@ -36,6 +37,7 @@ struct ohca_port {
 	const struct ohca_link_ops *link;
 	struct net_device *netdev;
 	struct devlink_port devlink;
+	bool registered;
 	struct ohca_port_attr attr;
 	struct work_struct link_work;
 	bool up;

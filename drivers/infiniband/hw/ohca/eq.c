@@ -9,6 +9,7 @@
  * come than a queue has room for, a work item goes on.
  */
 
+#include <linux/bottom_half.h>
 #include <linux/cpumask.h>
 #include <linux/interrupt.h>
 
@@ -253,16 +254,21 @@ static irqreturn_t ohca_async_thread(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* In place of the interrupt handler, which is kept from running */
+/*
+ * In place of the interrupt handler, which is kept from running.  What the events schedule, such as
+ * NAPI, runs when bottom halves are enabled; older releases do not wake ksoftirqd for it.
+ */
 static void ohca_comp_run(struct ohca_eq *eq)
 {
 	int irq = pci_irq_vector(eq->dev->pdev, eq->vector);
 	unsigned long flags;
 
 	disable_irq(irq);
+	local_bh_disable();
 	local_irq_save(flags);
 	ohca_eq_handle(eq);
 	local_irq_restore(flags);
+	local_bh_enable();
 	enable_irq(irq);
 }
 

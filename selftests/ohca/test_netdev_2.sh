@@ -303,11 +303,16 @@ link_is() # yes, no
 	ethtool "$ND" | grep -q "Link detected: $1"
 }
 
-counts()
+has_counted() # statistic, least number
+{
+	[ "$(cat "/sys/class/net/$ND/statistics/$1")" -ge "$2" ]
+}
+
+# On a busy host, ping does not wait for the last reply.
+counts() # statistic
 {
 	before=$(cat "/sys/class/net/$ND/statistics/$1")
-	pings 1000 > /dev/null || return 1
-	[ "$(cat "/sys/class/net/$ND/statistics/$1")" -ge $((before + 5)) ]
+	pings 1000 > /dev/null && wait_for 10 has_counted "$1" $((before + 5))
 }
 
 # The address changes while the interface is down.

@@ -158,11 +158,11 @@ queried()
 	return "$queried_result"
 }
 
-# The driver does not bind to a device with more UARs than there is room for.
-too_many_uars()
+# The driver does not bind to a device with such limits.
+unusable() # byte of the limits and its value
 {
 	mark
-	rmmod ohca && fault add "set-output=38:0x40,hca=$OHCA_HCA,op=query-device" && modprobe ohca || return 1
+	rmmod ohca && fault add "set-output=$1,hca=$OHCA_HCA,op=query-device" && modprobe ohca || return 1
 	wait_for 20 log_has 1 'ohca.*device limits are unusable' && ! test_device || return 1
 	fault clear
 	rmmod ohca && reload && traffic_works
@@ -227,7 +227,7 @@ storm()
 		log_has 0 'ohca.*fenced'
 }
 
-plan 32
+plan 34
 kernel_log_mark
 mountpoint -q "$TRACING" || mount -t tracefs tracefs "$TRACING"
 ip addr add "$IP/24" dev "$ND"
@@ -285,6 +285,8 @@ check "events: another one in a queue of completions" \
 	lie_refused "set-eqe=14:0x13,hca=$OHCA_HCA,count=1000" "event in a queue of another kind" frames
 check "events: 50,000 at once" storm
 check "traffic works" traffic_works
-check "limits: more UARs than the BAR has room for" too_many_uars
+check "limits: more UARs than the BAR has room for" unusable 38:0x40
+check "limits: more ports than there can be" unusable 79:9
+check "limits: many more ports" unusable 79:0xff
 check "the kernel log is clean" kernel_log_clean
 finish

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <linux/magic.h>
+#include <linux/memfd.h>
 #include <sys/mman.h>
 #include <sys/vfs.h>
 
@@ -21,6 +22,7 @@
 #define PAGE 4096ULL
 
 #define LARGE_PAGE 65536ULL
+#define HUGE_PAGE 0x200000ULL
 
 /* The size that pages of this host seem to have; 0: that which they have */
 static size_t host_page;
@@ -440,6 +442,52 @@ static void test_unmap_in_parts(void **state)
 	close(fd);
 }
 
+/*
+ * A file in huge pages is mapped and unmapped in whole ones, wherever a region begins and ends.  That needs no free huge
+ * page: what can't be had is replaced by zeroes, as what vanishes is.
+ */
+static void test_huge_pages(void **state)
+{
+	static const uint64_t offsets[] = {PAGE, 0, HUGE_PAGE + 100, 2 * HUGE_PAGE - PAGE};
+	int fd = memfd_create("guest", MFD_CLOEXEC | MFD_HUGETLB | MFD_HUGE_2MB);
+	const uint64_t size = 3 * PAGE;
+	struct dma_map *map = *state;
+	unsigned int i;
+	uint8_t *p;
+
+	if (fd < 0) {
+		print_message("# no huge pages of 2 MiB: %s\n", strerror(errno));
+		skip();
+	}
+	skip_emulated("an mmap() of huge pages is not as the kernel's");
+	assert_int_equal(ftruncate(fd, 3 * HUGE_PAGE), 0);
+	for (i = 0; i < ARRAY_SIZE(offsets); i++) {
+		assert_int_equal(dma_map_add(map, 0x1000, size, fd, offsets[i], true, true), 0);
+		p = dma_ptr(map, 0x1000, size, true);
+		assert_non_null(p);
+		assert_int_equal((uintptr_t)p % HUGE_PAGE, offsets[i] % HUGE_PAGE);
+		assert_null(dma_ptr(map, 0x1000, size + 1, true));
+		memset(p, 0x11, size);
+		assert_int_equal(p[size - 1], 0x11);
+		assert_int_equal(dma_map_del(map, 0x1000, size), 0);
+		while (dma_unmap_some(0))
+			;
+		assert_false(is_mapped(p - (uintptr_t)p % PAGE));
+		assert_false(is_mapped(p + size - 1 - (uintptr_t)(p + size - 1) % PAGE));
+	}
+	/* As much as the file has, and no more */
+	assert_int_equal(
+		dma_map_add(map, 0, 3 * HUGE_PAGE - PAGE + 1, fd, PAGE, true, true), -EINVAL);
+	assert_int_equal(dma_map_add(map, 0, 3 * HUGE_PAGE - PAGE, fd, PAGE, true, true), 0);
+	p = dma_ptr(map, 0, 3 * HUGE_PAGE - PAGE, true);
+	assert_int_equal(dma_map_del(map, 0, 3 * HUGE_PAGE - PAGE), 0);
+	while (dma_unmap_some(0))
+		;
+	for (i = 0; i < 3; i++)
+		assert_false(is_mapped(p - PAGE + i * HUGE_PAGE));
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -457,6 +505,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_disk, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_write_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unmap_in_parts, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_huge_pages, setup, teardown),
 	};
 
 	return RUN_TESTS(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 
 #include "base/list.h"
 #include "base/loop.h"
-#include "base/page.h"
+#include "base/minmax.h"
 #include "vfio/dma.h"
 #include "vfio/mem_file.h"
 #include "vfio/sigbus.h"
@@ -27,12 +27,13 @@
 /**
  * struct old_map - a mapping that is to be unmapped, from its beginning
  * @step: bytes to unmap next
+ * @step_min: at least: STEP, or a page if that is larger
  */
 struct old_map {
 	struct list link;
 	uint8_t *va;
 	uint64_t size;
-	uint64_t step;
+	uint64_t step, step_min;
 };
 
 static struct list old_maps = {&old_maps, &old_maps};
@@ -43,26 +44,42 @@ void dma_map_init(struct dma_map *map)
 	list_init(&map->sync.link);
 }
 
+/* The bytes from @pos on, from the beginning of a page to the end of one */
+static uint64_t whole_pages(uint64_t pos, uint64_t size, size_t page_size)
+{
+	uint64_t mask = page_size - 1;
+
+	return ((pos & mask) + size + mask) & ~mask;
+}
+
 static void region_unmap(const struct dma_region *region)
 {
-	uintptr_t off = page_offset((uintptr_t)region->va);
 	struct old_map *old;
+	uint64_t size;
+	uint8_t *va;
 
 	if (!region->va)
 		return;
-	sigbus_del(region->va - off);
-	old = region->size + off > STEP || dma_sync_works() ? malloc(sizeof(*old)) : NULL;
+	va = region->va - ((uintptr_t)region->va & (region->page_size - 1));
+	size = whole_pages((uintptr_t)region->va, region->size, region->page_size);
+	sigbus_del(va);
+	old = size > STEP || dma_sync_works() ? malloc(sizeof(*old)) : NULL;
 	if (!old) {
-		munmap(region->va - off, region->size + off);
+		munmap(va, size);
 		return;
 	}
-	*old = (struct old_map){.va = region->va - off, .size = region->size + off, .step = STEP};
+	*old = (struct old_map){
+		.va = va,
+		.size = size,
+		.step_min = max_of(STEP, region->page_size),
+	};
+	old->step = old->step_min;
 	list_add_tail(&old_maps, &old->link);
 }
 
 static void unmap_step(struct old_map *old, uint64_t *now)
 {
-	uint64_t size = old->step < old->size ? old->step : old->size, start = *now;
+	uint64_t size = min_of(old->step, old->size), start = *now;
 
 	munmap(old->va, size);
 	*now = loop_clock();
@@ -75,7 +92,7 @@ static void unmap_step(struct old_map *old, uint64_t *now)
 	old->size -= size;
 	if (*now - start < STEP_SHORT)
 		old->step *= 2;
-	else if (*now - start > STEP_LONG && old->step > STEP)
+	else if (*now - start > STEP_LONG && old->step > old->step_min)
 		old->step /= 2;
 }
 
@@ -135,9 +152,9 @@ static unsigned int find(const struct dma_map *map, uint64_t addr)
  */
 static int region_map(struct dma_region *region, int fd, uint64_t offset)
 {
-	uint64_t in_page = page_offset(offset);
 	int prot = PROT_READ | (region->writable ? PROT_WRITE : 0);
 	struct mem_file file;
+	uint64_t in_page, size;
 	uint8_t *va;
 	int err;
 
@@ -146,18 +163,20 @@ static int region_map(struct dma_region *region, int fd, uint64_t offset)
 		return err;
 	if (offset > file.size || region->size > file.size - offset)
 		return -EINVAL;
-	va = mmap(NULL, region->size + in_page, prot, MAP_SHARED | MAP_NORESERVE, fd,
-		  offset - in_page);
+	in_page = offset & (file.page_size - 1);
+	size = whole_pages(offset, region->size, file.page_size);
+	va = mmap(NULL, size, prot, MAP_SHARED | MAP_NORESERVE, fd, offset - in_page);
 	if (va == MAP_FAILED)
 		return -errno;
-	err = sigbus_add(va, region->size + in_page, file.page_size);
+	err = sigbus_add(va, size, file.page_size);
 	if (err) {
-		munmap(va, region->size + in_page);
+		munmap(va, size);
 		return err;
 	}
 	/* Leave guest memory out of core dumps: it is large, and its content is the guest's. */
-	madvise(va, region->size + in_page, MADV_DONTDUMP);
+	madvise(va, size, MADV_DONTDUMP);
 	region->va = va + in_page;
+	region->page_size = file.page_size;
 	region->on_disk = !file.in_memory;
 	return 0;
 }

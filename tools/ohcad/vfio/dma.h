@@ -17,6 +17,7 @@ struct dma_region {
 	uint64_t addr; /* first DMA address */
 	uint64_t size;
 	uint8_t *va; /* NULL: not accessible, because it was announced without a file */
+	size_t page_size; /* of the file, which is mapped in whole pages */
 	bool readable, writable;
 	bool on_disk; /* writes do not persist before they are written back */
 };

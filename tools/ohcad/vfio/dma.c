@@ -18,9 +18,11 @@
 
 /*
  * Bytes unmapped at a time, whole pages: at first, and at least; twice as much when that took less
- * than STEP_SHORT, ns, half after STEP_LONG
+ * than STEP_SHORT, ns, half after STEP_LONG.  Memory that is used may follow much that is not, so there is
+ * a limit: STEP_MAX takes some tens of microseconds.
  */
 #define STEP 0x10000ULL
+#define STEP_MAX 0x200000ULL
 #define STEP_SHORT 1000
 #define STEP_LONG 4000
 
@@ -90,7 +92,7 @@ static void unmap_step(struct old_map *old, uint64_t *now)
 	}
 	old->va += size;
 	old->size -= size;
-	if (*now - start < STEP_SHORT)
+	if (*now - start < STEP_SHORT && old->step < STEP_MAX)
 		old->step *= 2;
 	else if (*now - start > STEP_LONG && old->step > old->step_min)
 		old->step /= 2;

@@ -442,7 +442,7 @@ struct vu *vu_open(const char *path)
 void vu_enable(struct vu *vu, unsigned int vectors)
 {
 	(void)vectors;
-	hca_of(vu)->fn->bus_master = true;
+	inproc_set_bus_master(hca_of(vu), true);
 }
 
 /* What the device unmaps in parts; not while memory is being written back. */
@@ -493,7 +493,12 @@ void inproc_map(struct vu *vu)
 
 void inproc_set_bus_master(struct hca *hca, bool on)
 {
-	hca->fn->bus_master = on;
+	struct pci_fn *fn = hca->fn;
+
+	if (fn->bus_master == on)
+		return;
+	fn->bus_master = on;
+	fn->ops->bus_master(fn->dev, on);
 }
 
 int vu_dma_unmap(struct vu *vu, uint64_t iova, uint64_t size)

@@ -151,6 +151,38 @@ static void test_command(void **state)
 	assert_int_equal(vu_rd32(vu, BAR2, 0), 0x12345678);
 }
 
+static void assert_master(struct vu *vu, uint32_t masters, bool on)
+{
+	assert_int_equal(vu_rd32(vu, BAR0, TESTDEV_MASTERS), masters);
+	assert_int_equal(vu_rd32(vu, BAR0, TESTDEV_MASTER), on);
+}
+
+/* The device is told of each change of bus mastering, also by the power state, and of nothing else. */
+static void test_bus_master(void **state)
+{
+	struct vu *vu = *state;
+	unsigned int ctrl = vu->pm_cap + PCI_PM_CTRL;
+	uint32_t masters;
+
+	vu_cfg_wr(vu, PCI_COMMAND, 2, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+	masters = vu_rd32(vu, BAR0, TESTDEV_MASTERS);
+	vu_cfg_wr(vu, PCI_COMMAND, 2, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_SERR);
+	assert_master(vu, masters, true);
+	vu_cfg_wr(vu, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
+	assert_master(vu, masters + 1, false);
+	vu_cfg_wr(vu, PCI_COMMAND, 1, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+	assert_master(vu, masters + 2, true);
+	vu_cfg_wr(vu, ctrl, 2, 3);
+	vu_cfg_wr(vu, ctrl, 2, 0);
+	assert_master(vu, masters + 4, true);
+	/* The reset is enough. */
+	assert_int_equal(vu_reset(vu), 0);
+	vu_cfg_wr(vu, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
+	assert_master(vu, masters + 4, true);
+	vu_cfg_wr(vu, PCI_COMMAND, 2, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+	assert_master(vu, masters + 5, true);
+}
+
 static void test_express(void **state)
 {
 	struct vu *vu = *state;
@@ -568,12 +600,25 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, connect_client, disconnect_client)
 	const struct CMUnitTest tests[] = {
-		TEST(test_header),	   TEST(test_read_only),     TEST(test_bars),
-		TEST(test_command),	   TEST(test_express),	     TEST(test_resets),
-		TEST(test_irqs_after_flr), TEST(test_gone_and_back), TEST(test_power),
-		TEST(test_msix_cap),	   TEST(test_msix_raise),    TEST(test_msix_function),
-		TEST(test_msix_table),	   TEST(test_set_irqs_mask), TEST(test_set_irqs_trigger),
-		TEST(test_set_irqs_bad),   TEST(test_full_eventfd),  TEST(test_blocking_eventfd),
+		TEST(test_header),
+		TEST(test_read_only),
+		TEST(test_bars),
+		TEST(test_command),
+		TEST(test_bus_master),
+		TEST(test_express),
+		TEST(test_resets),
+		TEST(test_irqs_after_flr),
+		TEST(test_gone_and_back),
+		TEST(test_power),
+		TEST(test_msix_cap),
+		TEST(test_msix_raise),
+		TEST(test_msix_function),
+		TEST(test_msix_table),
+		TEST(test_set_irqs_mask),
+		TEST(test_set_irqs_trigger),
+		TEST(test_set_irqs_bad),
+		TEST(test_full_eventfd),
+		TEST(test_blocking_eventfd),
 	};
 
 	return RUN_TESTS(tests, setup, teardown);

@@ -334,6 +334,25 @@ static void test_bus_master_off_stops_everything(void **state)
 	drv_close(drv);
 }
 
+/* Not even the word by which software sees that a UAR is awake is written, and the UAR is awake when it can be. */
+static void test_wake_without_bus_master(void **state)
+{
+	struct drv *drv = drv_start(server->sock[0], DRV_ALL_FEATS);
+	struct ohca_cmd cmd = {.opcode = htole16(0xffff)};
+
+	(void)state;
+	drv_until32(&drv->shadow->asleep, 1, 1, "the UAR falls asleep");
+	vu_cfg_wr(drv->vu, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
+	drv_post(drv, &cmd);
+	__atomic_store_n(&drv->rec->pi, htole32(drv->pi), __ATOMIC_RELEASE);
+	assert_true(drv_ring(drv, 0, drv->shadow, 0));
+	drv_reg(drv, OHCA_REG_STATUS);
+	assert_int_equal(le32toh(__atomic_load_n(&drv->shadow->asleep, __ATOMIC_ACQUIRE)), 1);
+	vu_cfg_wr(drv->vu, PCI_COMMAND, 2, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+	assert_int_equal(drv_wait(drv).status, OHCA_CMD_BAD_OPCODE);
+	drv_close(drv);
+}
+
 static void test_command_index_jumps(void **state)
 {
 	struct drv *drv = drv_start(server->sock[0], 0);
@@ -493,6 +512,7 @@ int main(void)
 		cmocka_unit_test(test_software_version),
 		cmocka_unit_test(test_enable_without_bus_master),
 		cmocka_unit_test(test_bus_master_off_stops_everything),
+		cmocka_unit_test(test_wake_without_bus_master),
 		cmocka_unit_test(test_command_index_jumps),
 		cmocka_unit_test(test_command_doorbell_jumps),
 		cmocka_unit_test(test_command_queue_memory_goes),

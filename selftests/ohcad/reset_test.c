@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The reset of an HCA with many objects takes place in slices, between which other HCAs have their turns. */
+/*
+ * The reset of an HCA with many objects takes place in slices, between which other HCAs have their turns.  The end of bus mastering
+ * stops it at once.
+ */
 
 #include <endian.h>
 #include <stdio.h>
@@ -197,6 +200,53 @@ static void test_disconnect_in_the_middle(void **state)
 	assert_int_equal(inproc_hca(0)->qps.count, 0);
 }
 
+/* A message from @a to @b and @to does not arrive. */
+static void assert_still(struct rig_mr *to, struct rig_qp *a, struct rig_qp *b)
+{
+	struct ohca_cqe cqe;
+	uint8_t byte;
+	unsigned int i;
+
+	for (i = 0; i < 10; i++)
+		inproc_poll();
+	rig_mr_get(to, PAIR_IOVA, &byte, 1);
+	assert_int_equal(byte, 0);
+	assert_false(drv_cq_poll(a->scq, &cqe));
+	assert_false(drv_cq_poll(b->rcq, &cqe));
+}
+
+/*
+ * An HCA that has its turn later than another one does nothing from the moment on at which it is no bus master any more, also not for
+ * the other one, and goes on when it is one again.
+ */
+static void test_bus_master_off(void **state)
+{
+	struct rig_mr *from = rig_mr_new(&rig->hca[0], PAIR_IOVA, 4096, RIG_ALL_ACCESS, 0);
+	struct rig_mr *to = rig_mr_new(&rig->hca[1], PAIR_IOVA, 4096, RIG_ALL_ACCESS, 0);
+	struct rig_qp *a = rig_qp_new(&rig->hca[0], NULL), *b = rig_qp_new(&rig->hca[1], NULL);
+	struct ohca_sge sge = rig_sge(from, PAIR_IOVA, 64);
+	struct rig_wr wr = {.opcode = OHCA_OP_RDMA_WRITE_IMM,
+			    .flags = OHCA_WQE_SIGNALED,
+			    .num_sge = 1,
+			    .sge = &sge,
+			    .raddr = PAIR_IOVA,
+			    .rkey = to->key};
+	uint8_t byte = 7;
+
+	(void)state;
+	rig_connect(a, b);
+	rig_mr_set(from, PAIR_IOVA, &byte, 1);
+	rig_post_recv(b, 1, NULL, 0);
+	rig_post_send(a, &wr);
+	inproc_set_bus_master(inproc_hca(1), false);
+	assert_still(to, a, b);
+	inproc_set_bus_master(inproc_hca(1), true);
+	assert_int_equal(drv_cq_wait(b->rcq).status, OHCA_WC_SUCCESS);
+	assert_int_equal(drv_cq_wait(a->scq).status, OHCA_WC_SUCCESS);
+	rig_mr_get(to, PAIR_IOVA, &byte, 1);
+	assert_int_equal(byte, 7);
+}
+
 #define RESET_TEST(fn) cmocka_unit_test_setup_teardown(fn, open_rig, close_rig)
 
 int main(void)
@@ -204,7 +254,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RESET_TEST(test_time_is_linear),	   RESET_TEST(test_others_have_turns),
 		RESET_TEST(test_packets_for_what_is_left), RESET_TEST(test_reset_in_the_middle),
-		RESET_TEST(test_disconnect_in_the_middle),
+		RESET_TEST(test_disconnect_in_the_middle), RESET_TEST(test_bus_master_off),
 	};
 
 	return RUN_TESTS(tests, start_two_hcas, stop_hcas);

@@ -27,6 +27,8 @@ struct testdev {
 	uint32_t len, result;
 	uint32_t resets, changes;
 	uint32_t last_off, last_len, writes;
+	uint32_t masters;
+	bool master;
 	uint8_t mem[TESTDEV_BAR2_SIZE];
 };
 
@@ -60,6 +62,10 @@ static uint64_t bar_read(void *dev, unsigned int bar, uint64_t off, unsigned int
 		return t->last_len;
 	case TESTDEV_WRITES:
 		return t->writes;
+	case TESTDEV_MASTERS:
+		return t->masters;
+	case TESTDEV_MASTER:
+		return t->master;
 	default:
 		return 0;
 	}
@@ -124,6 +130,14 @@ static void reset(void *dev)
 	t->resets++;
 }
 
+static void bus_master(void *dev, bool on)
+{
+	struct testdev *t = dev;
+
+	t->master = on;
+	t->masters++;
+}
+
 static void dma_changed(void *dev)
 {
 	struct testdev *t = dev;
@@ -158,7 +172,8 @@ static int serve(struct testdev *t, const char *path)
 		.msix_bar = 4,
 		.msix_vectors = TESTDEV_VECTORS,
 	};
-	static const struct pci_ops ops = {bar_read, bar_write, reset, dma_changed, NULL};
+	static const struct pci_ops ops = {bar_read,   bar_write,   reset,
+					   bus_master, dma_changed, NULL};
 	sigset_t set;
 	int err = 1;
 

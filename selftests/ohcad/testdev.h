@@ -28,5 +28,7 @@
 #define TESTDEV_LAST_OFF 0x24 /* read: offset of the last write to BAR 2 */
 #define TESTDEV_LAST_LEN 0x28 /* read: its length */
 #define TESTDEV_WRITES 0x2c /* read: writes to BAR 2 so far */
+#define TESTDEV_MASTERS 0x30 /* read: changes of bus mastering so far */
+#define TESTDEV_MASTER 0x34 /* read: the last one: 1: it is on */
 
 #endif

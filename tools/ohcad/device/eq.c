@@ -271,7 +271,7 @@ void eq_forget_async(struct hca *hca, enum ohca_event first, enum ohca_event las
 
 void eq_flush(struct hca *hca)
 {
-	if (list_empty(&hca->eq_check))
+	if (hca->stalled || list_empty(&hca->eq_check))
 		return;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	while (hca->ready && !list_empty(&hca->eq_check)) {

@@ -208,6 +208,17 @@ static void hca_pci_reset(void *dev)
 	hca_reset(dev);
 }
 
+/* Nothing accesses host memory while the HCA is stalled. */
+static void hca_pci_bus_master(void *dev, bool on)
+{
+	struct hca *hca = dev;
+
+	if (!hca->ready || hca->stalled == !on)
+		return;
+	hca->stalled = !on;
+	ports_update(hca);
+}
+
 /* Users of pointers into host memory compare dma_map.gen before each use. */
 static void hca_dma_changed(void *dev)
 {
@@ -225,6 +236,7 @@ static const struct pci_ops hca_pci_ops = {
 	.bar_read = hca_bar_read,
 	.bar_write = hca_bar_write,
 	.reset = hca_pci_reset,
+	.bus_master = hca_pci_bus_master,
 	.dma_changed = hca_dma_changed,
 	.may_log = hca_pci_may_log,
 };

@@ -13,19 +13,10 @@
 #define UARS_PER_POLL 16
 #define POLLS_PER_POLL 128
 
-/* Update the effects of the bus master enable bit.  Returns whether the HCA may access memory. */
-static bool hca_may_run(struct hca *hca)
+/* Whether the HCA may access memory */
+static bool hca_may_run(const struct hca *hca)
 {
-	bool stalled;
-
-	if (!hca->ready)
-		return false;
-	stalled = !pci_bus_master(hca->fn);
-	if (stalled != hca->stalled) {
-		hca->stalled = stalled;
-		ports_update(hca);
-	}
-	return !stalled;
+	return hca->ready && !hca->stalled;
 }
 
 /* Poll each active UAR once, up to a limit; those that have been idle for long enough are put to sleep. */

@@ -120,7 +120,8 @@ static void uar_wake(struct uar *uar)
 
 	if (!uar->shadow_addr)
 		return;
-	if (shadow)
+	/* A stalled HCA writes nothing: software wakes the UAR again with the next doorbell. */
+	if (shadow && !uar->hca->stalled)
 		__atomic_store_n(&shadow->asleep, 0, __ATOMIC_RELAXED);
 	if (!list_empty(&uar->active))
 		return;

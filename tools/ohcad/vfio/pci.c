@@ -103,6 +103,18 @@ static void bar_write(struct pci_fn *fn, unsigned int bar, uint64_t off, unsigne
 		msix_table_write(&fn->msix, off, len, val);
 }
 
+/* What the write says takes effect before it is answered. */
+static void config_space_write(struct pci_fn *fn, uint64_t off, const void *buf, uint32_t len)
+{
+	bool master = config_bus_master(&fn->config);
+
+	if (config_write(&fn->config, off, buf, len))
+		function_reset(fn, "FLR");
+	else if (config_bus_master(&fn->config) != master && fn->ops->bus_master)
+		fn->ops->bus_master(fn->dev, !master);
+	update_msix(fn);
+}
+
 /* In messages, the contents of regions are little endian. */
 static int region_read(void *dev, unsigned int region, uint64_t off, void *buf, uint32_t len)
 {
@@ -136,9 +148,7 @@ static int region_write(void *dev, unsigned int region, uint64_t off, const void
 	if (fn->absent)
 		return 0;
 	if (region == VFIO_PCI_CONFIG_REGION_INDEX) {
-		if (config_write(&fn->config, off, buf, len))
-			function_reset(fn, "FLR");
-		update_msix(fn);
+		config_space_write(fn, off, buf, len);
 		return 0;
 	}
 	for (; len && config_memory(&fn->config); off += size, len -= size) {

@@ -23,6 +23,8 @@ struct pci_fn;
  * @bar_write: likewise
  * @reset: VFIO_USER_DEVICE_RESET, FLR, or the client has disconnected: stop at once, and return to
  *	the state after power-on
+ * @bus_master: what pci_bus_master() returns has changed.  The client is answered afterwards, so the device must have
+ *	stopped to use host memory when this returns.  It is not called for what @reset changes.  NULL: not needed
  * @dma_changed: regions were added or removed (also called when @reset follows); pointers from
  *	dma_ptr() are invalid from now on
  * @may_log: a line about what the client does is to be logged; returns whether it may be.  NULL: each one may
@@ -32,6 +34,7 @@ struct pci_ops {
 	void (*bar_write)(void *dev, unsigned int bar, uint64_t off, unsigned int len,
 			  uint64_t val);
 	void (*reset)(void *dev);
+	void (*bus_master)(void *dev, bool on);
 	void (*dma_changed)(void *dev);
 	bool (*may_log)(void *dev);
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The sandbox of the running device: what the kernel says of the process, and what it refuses. */
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <netinet/in.h>
@@ -552,6 +553,50 @@ static void test_user(void **state)
 	assert_int_equal(chmod(dir, 0700), 0);
 }
 
+static void wait_for_threads(const struct server *server, const char *num)
+{
+	while (strcmp(proc_line(server->pid, "status", "Threads:"), num) != 0)
+		sched_yield();
+}
+
+/* The thread that writes a capture, also one that begins with the device, has no more than the process has. */
+static void test_capture_thread(void **state)
+{
+	static const char *const sets[] = {"CapPrm:", "CapEff:", "CapInh:", "CapAmb:"};
+	char control[64], path[96], file[64];
+	const char *more[] = {"--control", control, "--capture", path, NULL};
+	unsigned int i, threads = 0;
+	struct server *server;
+	struct dirent *entry;
+	DIR *tasks;
+
+	(void)state;
+	snprintf(control, sizeof(control), "%s/control", dir);
+	snprintf(path, sizeof(path), "%s/file", dir);
+	server = start("", more);
+	strcpy(server->control, control);
+	ctl_do(server, "version", NULL);
+	wait_for_threads(server, "2");
+	snprintf(file, sizeof(file), "/proc/%d/task", (int)server->pid);
+	tasks = opendir(file);
+	assert_non_null(tasks);
+	while ((entry = readdir(tasks))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(file, sizeof(file), "task/%.16s/status", entry->d_name);
+		for (i = 0; i < ARRAY_SIZE(sets); i++)
+			assert_string_equal(proc_line(server->pid, file, sets[i]), "000000000000000"
+										   "0");
+		if (prctl(PR_GET_SECCOMP) >= 0)
+			assert_string_equal(proc_line(server->pid, file, "Seccomp:"), "2");
+		threads++;
+	}
+	closedir(tasks);
+	assert_int_equal(threads, 2);
+	assert_true(server_stop(server));
+	unlink(path);
+}
+
 /* All threads of both processes have a list. */
 static void test_processes(void **state)
 {
@@ -571,7 +616,7 @@ static void test_processes(void **state)
 	/* An answer: it serves clients, so it is inside. */
 	ctl_do(server, "capture-start", args);
 	assert_string_equal(proc_line(server->pid, "status", "Seccomp:"), "2");
-	assert_string_equal(proc_line(server->pid, "status", "Threads:"), "2");
+	wait_for_threads(server, "2");
 	ctl_do(server, "capture-stop", NULL);
 	close(server_keeper(server, &keeper));
 	/* The keeper enters when it has started, which nobody waits for. */
@@ -621,12 +666,12 @@ static int remove_dir(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_socket_access), cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_no_dump),	      cmocka_unit_test(test_refused_calls),
-		cmocka_unit_test(test_logged_calls),  cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_ports),	      cmocka_unit_test(test_capture_dir),
-		cmocka_unit_test(test_user),	      cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_unit),
+		cmocka_unit_test(test_socket_access),  cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_no_dump),	       cmocka_unit_test(test_refused_calls),
+		cmocka_unit_test(test_logged_calls),   cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_ports),	       cmocka_unit_test(test_capture_dir),
+		cmocka_unit_test(test_user),	       cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_capture_thread), cmocka_unit_test(test_unit),
 
 	};
 

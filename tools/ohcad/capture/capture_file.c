@@ -27,6 +27,7 @@
 /**
  * struct capture_file - the file
  * @passed: @fd may block, and is written in small parts
+ * @started: there is the thread
  * @fill: the buffer that is filled, of which @used bytes are; the event loop's
  * @late: the event loop has waited in vain: it does not wait again before the thread is done
  * @polls: how many times more a FIFO is looked at when @closing; the thread's
@@ -41,6 +42,7 @@
 struct capture_file {
 	int fd;
 	bool passed;
+	bool started;
 	pthread_t thread;
 	uint8_t *fill;
 	size_t used;
@@ -138,6 +140,9 @@ static void *writer(void *arg)
 }
 
 /*
+ * It begins when there is something to write: a capture may begin before the process is in its sandbox, of which the
+ * thread would be no part.
+ *
  * The event loop handles signals.  SIGXFSZ and SIGPIPE of this thread become errors of write().  A
  * system call that the sandbox refuses ends the process where SIGSYS is blocked.
  */
@@ -151,7 +156,8 @@ static int start_thread(struct capture_file *file)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = pthread_create(&file->thread, NULL, writer, file);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return err;
+	file->started = !err;
+	return -err;
 }
 
 static void destroy(struct capture_file *file)
@@ -182,13 +188,11 @@ static struct capture_file *create(void)
 	return file;
 }
 
-/* @err: of opening it */
-static struct capture_file *start(struct capture_file *file, int err)
+/* Is all there?  @err: of opening it */
+static struct capture_file *check(struct capture_file *file, int err)
 {
 	if (!err && (!file->fill || !file->drain))
 		err = ENOMEM;
-	if (!err)
-		err = start_thread(file);
 	if (!err)
 		return file;
 	if (file->passed)
@@ -206,7 +210,7 @@ struct capture_file *capture_file_new(const char *path)
 		return NULL;
 	file->fd =
 		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0600);
-	return start(file, file->fd < 0 ? errno : 0);
+	return check(file, file->fd < 0 ? errno : 0);
 }
 
 struct capture_file *capture_file_of(int fd)
@@ -217,15 +221,19 @@ struct capture_file *capture_file_of(int fd)
 		return NULL;
 	file->fd = fd;
 	file->passed = true;
-	return start(file, 0);
+	return check(file, 0);
 }
 
-/* Hand @fill over to the thread; false: it still writes the last buffer.  With the lock held. */
+/* Hand @fill over to the thread; false: it still writes the last buffer, or can't write.  With the lock held. */
 static bool hand_over(struct capture_file *file)
 {
 	uint8_t *buf = file->fill;
 
 	if (file->drain_len || file->err)
+		return false;
+	if (!file->started)
+		file->err = start_thread(file);
+	if (file->err)
 		return false;
 	file->fill = file->drain;
 	file->drain = buf;
@@ -302,7 +310,8 @@ int capture_file_free(struct capture_file *file)
 	file->quit = true;
 	pthread_cond_signal(&file->wake);
 	pthread_mutex_unlock(&file->lock);
-	pthread_join(file->thread, NULL);
+	if (file->started)
+		pthread_join(file->thread, NULL);
 	err = file->err;
 	destroy(file);
 	return err;

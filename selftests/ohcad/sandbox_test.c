@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <netinet/in.h>
 #include <sys/mman.h>
@@ -233,11 +234,30 @@ static long try_code(void)
 
 static long try_fork(void)
 {
+#ifdef __s390x__
+	pid_t pid = syscall(SYS_clone, 0, SIGCHLD, 0, 0, 0);
+#else
 	pid_t pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+#endif
 
 	if (!pid)
 		_exit(0);
 	return pid;
+}
+
+static void *do_nothing(void *arg)
+{
+	return arg;
+}
+
+static long try_thread(void)
+{
+	pthread_t thread;
+
+	errno = pthread_create(&thread, NULL, do_nothing, NULL);
+	if (errno)
+		return -1;
+	return pthread_join(thread, NULL);
 }
 
 /* What the device does all the time */
@@ -346,6 +366,8 @@ static void test_refused_calls(void **state)
 	}
 	/* The keeper needs less, and what is needed depends on the options. */
 	assert_int_equal(run_inside(&on, SANDBOX_DEVICE, try_pipe_memory), 0);
+	assert_false(take_logged("the call"));
+	assert_int_equal(run_inside(&on, SANDBOX_DEVICE, try_thread), 0);
 	assert_false(take_logged("the call"));
 	assert_int_equal(run_inside(&on, SANDBOX_KEEPER, try_pipe_memory), ENOSYS);
 	assert_true(take_logged("the call memfd_create is refused"));

@@ -34,6 +34,13 @@
 #define SANITIZED false
 #endif
 
+/* Which argument of clone() has the flags */
+#ifdef __s390x__
+#define CLONE_FLAGS 1
+#else
+#define CLONE_FLAGS 0
+#endif
+
 /* Calls with any arguments.  Those of both processes: */
 static const int common[] = {
 	/* memory */
@@ -267,7 +274,7 @@ static int add_device(scmp_filter_ctx ctx, const struct sandbox *sandbox)
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]) && !err && !SANITIZED; i++)
 		err = add_equal(ctx, SCMP_SYS(fcntl), 1, commands[i]);
 	if (!err && !SANITIZED)
-		err = add_masked(ctx, SCMP_SYS(clone), 0, CLONE_THREAD, CLONE_THREAD);
+		err = add_masked(ctx, SCMP_SYS(clone), CLONE_FLAGS, CLONE_THREAD, CLONE_THREAD);
 	if (!err && sandbox->connects)
 		err = add_connects(ctx);
 	if (!err && sandbox->tap)

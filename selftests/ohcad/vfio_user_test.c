@@ -469,6 +469,32 @@ static void test_write_multi(void **state)
 	assert_int_equal(vu_rd32(vu, BAR0, TESTDEV_WRITES), writes + 6);
 }
 
+/* More writes than QEMU sends are refused, as they would take long. */
+static void test_write_multi_limit(void **state)
+{
+	struct {
+		uint64_t count;
+		struct vfio_user_region_write1 wr[257];
+	} msg = {.count = 256};
+	struct vu *vu = *state;
+	uint32_t writes = vu_rd32(vu, BAR0, TESTDEV_WRITES);
+	unsigned int i;
+	uint64_t done;
+
+	for (i = 0; i < ARRAY_SIZE(msg.wr); i++)
+		msg.wr[i].rw = (struct vfio_user_region_rw){0, BAR2, 4};
+	assert_int_equal(vu_call(vu, VFIO_USER_REGION_WRITE_MULTI, &msg, sizeof(msg), NULL, 0,
+				 &done, sizeof(done), NULL),
+			 0);
+	assert_int_equal(done, 256);
+	assert_int_equal(vu_rd32(vu, BAR0, TESTDEV_WRITES), writes + 256);
+	msg.count = 257;
+	assert_int_equal(vu_call(vu, VFIO_USER_REGION_WRITE_MULTI, &msg, sizeof(msg), NULL, 0, NULL,
+				 0, NULL),
+			 -EINVAL);
+	assert_int_equal(vu_rd32(vu, BAR0, TESTDEV_WRITES), writes + 256);
+}
+
 /* Requests without a reply are executed in order, and a refused one has no reply either. */
 static void test_no_reply(void **state)
 {
@@ -844,6 +870,8 @@ int main(void)
 						disconnect_client),
 		cmocka_unit_test_setup_teardown(test_access, connect_enabled, disconnect_client),
 		cmocka_unit_test_setup_teardown(test_write_multi, connect_enabled,
+						disconnect_client),
+		cmocka_unit_test_setup_teardown(test_write_multi_limit, connect_enabled,
 						disconnect_client),
 		cmocka_unit_test_setup_teardown(test_no_reply, connect_enabled, disconnect_client),
 		cmocka_unit_test_setup_teardown(test_pieces, connect_enabled, disconnect_client),

@@ -18,6 +18,7 @@ struct vfio_user;
 #define VFIO_USER_MAX_FDS 16 /* descriptors in one message */
 #define VFIO_USER_MAX_DATA 1048576 /* bytes in one region access; the protocol's default */
 #define VFIO_USER_MAX_DMA_MAPS 4096
+#define VFIO_USER_MAX_WRITES 256 /* in one VFIO_USER_REGION_WRITE_MULTI; QEMU sends 200 at most */
 
 /**
  * struct vfio_user_irqs - parameters of VFIO_USER_DEVICE_SET_IRQS; the range is checked

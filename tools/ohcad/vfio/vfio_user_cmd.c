@@ -353,7 +353,10 @@ static struct vfio_user_region_write1 multi_at(const struct vfio_user_request *r
 	return wr;
 }
 
-/* All writes are checked before the first one is executed. */
+/*
+ * All writes are checked before the first one is executed.  They are executed at once, so their number is limited: as many
+ * as fit into a message would hold up other clients for milliseconds.
+ */
 static int region_write_multi(struct vfio_user_request *req, const struct vfio_user_ops *ops,
 			      void *dev)
 {
@@ -364,7 +367,7 @@ static int region_write_multi(struct vfio_user_request *req, const struct vfio_u
 	if (req->in_len < sizeof(count))
 		return -EINVAL;
 	memcpy(&count, req->in, sizeof(count));
-	if (count > (req->in_len - sizeof(count)) / sizeof(wr))
+	if (count > VFIO_USER_MAX_WRITES || count > (req->in_len - sizeof(count)) / sizeof(wr))
 		return -EINVAL;
 	for (i = 0; i < count; i++) {
 		wr = multi_at(req, i);

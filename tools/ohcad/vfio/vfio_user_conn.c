@@ -4,6 +4,8 @@
  * before the next one is read.  While an answer does not fit into the socket, no further message is
  * read.  So a client that stops reading blocks only itself.
  *
+ * A client that goes on to send, in whatever pieces, or to read, is served for a limited time in each round.
+ *
  * struct vfio_user_state has at any time everything that another process needs to continue, except
  * for descriptors that came with a request.
  */
@@ -19,7 +21,9 @@
 #include "base/scm.h"
 #include "vfio/vfio_user_conn.h"
 
+/* Of a round: messages, and ns after which nothing else is begun */
 #define MSGS_PER_ROUND 32
+#define SERVE_NS 20000
 
 _Static_assert(VFIO_USER_MAX_FDS <= SCM_MAX_FDS, "room for descriptors");
 
@@ -29,6 +33,7 @@ _Static_assert(VFIO_USER_MAX_FDS <= SCM_MAX_FDS, "room for descriptors");
  * @bad_fds: it came with too many descriptors
  * @out_fd: descriptor that goes with the reply, owned by the device, or -1
  * @events: EPOLLIN, or EPOLLOUT while there is something to send
+ * @end: of this round's time
  */
 struct vfio_user_conn {
 	struct loop *loop;
@@ -37,7 +42,13 @@ struct vfio_user_conn {
 	bool bad_fds;
 	int out_fd;
 	uint32_t events;
+	uint64_t end;
 };
+
+static bool is_over(const struct vfio_user_conn *conn)
+{
+	return loop_clock() >= conn->end;
+}
 
 static void close_fds(struct vfio_user_conn *conn)
 {
@@ -97,23 +108,26 @@ static bool good_header(struct vfio_user_conn *conn)
 static int receive(struct vfio_user_conn *conn)
 {
 	struct vfio_user_state *state = conn->peer.state;
+	bool over = false;
 	uint32_t got;
 	ssize_t n;
 
 	for (;;) {
 		got = vfio_user_moved(&state->rx);
-		if (got < VFIO_USER_HDR) {
+		if (got >= VFIO_USER_HDR && !good_header(conn))
+			return -EPROTO;
+		if (got >= VFIO_USER_HDR && got == state->hdr.size)
+			return 1;
+		if (over)
+			return 0;
+		if (got < VFIO_USER_HDR)
 			n = receive_some(conn, (uint8_t *)&state->hdr + got, VFIO_USER_HDR - got);
-		} else {
-			if (!good_header(conn))
-				return -EPROTO;
-			if (got == state->hdr.size)
-				return 1;
+		else
 			n = receive_some(conn, state->in + got - VFIO_USER_HDR,
 					 state->hdr.size - got);
-		}
 		if (n <= 0)
 			return n;
+		over = is_over(conn);
 	}
 }
 
@@ -138,21 +152,24 @@ static ssize_t send_some(struct vfio_user_conn *conn, uint32_t sent)
 
 /*
  * Returns 1 when the reply, if there is one, is sent completely, 0 when it has to wait for the
- * client, or -errno.
+ * client, or for another round, or -errno.
  */
 static int flush(struct vfio_user_conn *conn)
 {
 	struct vfio_user_state *state = conn->peer.state;
 	union vfio_user_reply none = {.negotiated = state->reply.negotiated};
-	uint32_t sent;
+	uint32_t sent = vfio_user_moved(&state->tx);
 	ssize_t n;
 
 	if (!state->reply.len)
 		return 1;
-	while ((sent = vfio_user_moved(&state->tx)) < state->reply.len) {
+	while (sent < state->reply.len) {
 		n = send_some(conn, sent);
 		if (n <= 0)
 			return n;
+		sent = vfio_user_moved(&state->tx);
+		if (sent < state->reply.len && is_over(conn))
+			return 0;
 	}
 	vfio_user_begin(&state->rx);
 	vfio_user_set_reply(state, none);
@@ -227,6 +244,7 @@ static int serve_client(struct vfio_user_conn *conn)
 	unsigned int budget = MSGS_PER_ROUND;
 	int ret;
 
+	conn->end = loop_clock() + SERVE_NS;
 	if (conn->events == EPOLLOUT) {
 		ret = flush(conn);
 		if (ret <= 0)
@@ -245,7 +263,7 @@ static int serve_client(struct vfio_user_conn *conn)
 		if (!ret)
 			return watch_client(conn, EPOLLOUT);
 		/* A client that waits for the reply has most likely sent no further request yet. */
-		if (!(conn->req.hdr.flags & VFIO_USER_FLAG_NO_REPLY))
+		if (!(conn->req.hdr.flags & VFIO_USER_FLAG_NO_REPLY) || is_over(conn))
 			break;
 	}
 	return 0;

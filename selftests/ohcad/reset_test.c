@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The reset of an HCA with many objects takes place in slices, between which other HCAs have their turns.  The end of bus mastering
- * stops it at once.
+ * The reset of an HCA with many objects takes place in slices, between which other HCAs have their turns.  The end
+ * of bus mastering stops it at once.
  */
 
 #include <endian.h>
@@ -216,8 +216,8 @@ static void assert_still(struct rig_mr *to, struct rig_qp *a, struct rig_qp *b)
 }
 
 /*
- * An HCA that has its turn later than another one does nothing from the moment on at which it is no bus master any more, also not for
- * the other one, and goes on when it is one again.
+ * An HCA does nothing from the moment on at which it is no bus master any more, also not for another one that has its
+ * turn earlier, and goes on when it is one again.
  */
 static void test_bus_master_off(void **state)
 {

@@ -565,6 +565,33 @@ static void test_add_event(void **state)
 	rig_wait_event(ha, OHCA_EVENT_PORT_ERR, 1);
 }
 
+/* While there is no room, the device looks for it in intervals of milliseconds, and not in each round. */
+static void test_add_event_waits(void **state)
+{
+	const struct hca_rule *rule = add("add-event=0x77:0x123456,hca=hca0,num=5000");
+	unsigned int looks = 0, num = 0;
+	struct ohca_eqe eqe;
+	uint64_t end, last;
+
+	(void)state;
+	wait_for_state(rule, HCA_RULE_ACTIVE);
+	inproc_elapse(20 * MS);
+	last = rule->timer.deadline;
+	for (end = inproc_clock() + 20 * MS; inproc_clock() < end; inproc_step()) {
+		looks += rule->timer.deadline != last;
+		last = rule->timer.deadline;
+	}
+	assert_true(rule->timer.pos && rule->left);
+	assert_in_range(looks, 3, 5);
+	/* Nothing is lost. */
+	for (; num < 5000; num += eqe.type == 0x77) {
+		while (!drv_eq_poll(ha->async, &eqe))
+			inproc_step();
+		drv_eq_ack(ha->async);
+	}
+	wait_until_done(rule);
+}
+
 static void assert_resetting(void)
 {
 	assert_true(status() & OHCA_STATUS_RESETTING);
@@ -702,6 +729,7 @@ int main(void)
 		TEST(test_cqe),
 		TEST(test_eqe),
 		TEST(test_add_event),
+		TEST(test_add_event_waits),
 		TEST(test_slow_reset),
 		TEST(test_writes_during_reset),
 		TEST(test_slow_function_reset),

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/minmax.h"
 #include "device/eq.h"
 #include "fabric/fabric.h"
 #include "fabric/ib_error.h"
@@ -19,6 +20,10 @@
 #include "inject/hca_rule.h"
 #include "inject/pkt_fault.h"
 #include "qp/qp.h"
+
+/* How often a full event queue is looked at for room */
+#define RETRY_MIN_NS 50000
+#define RETRY_MAX_NS 5000000
 
 /* The rule whose member @link is @node */
 static struct hca_rule *rule_of(struct list *node)
@@ -99,11 +104,23 @@ static int plug(const struct hca_rule *rule, bool in)
 	return err;
 }
 
-/* Write as many of the events as there is room for.  Returns whether all have been written. */
+/*
+ * Write as many of the events as there is room for.  Returns whether all have been written; if not, the timer tries again, and
+ * waits longer each time that there is no room.
+ */
 static bool flood(struct hca_rule *rule)
 {
-	rule->left = eq_flood(rule->hca, rule->event_type, rule->value, rule->left);
-	return !rule->left;
+	uint32_t left = rule->left;
+
+	rule->left = eq_flood(rule->hca, rule->event_type, rule->value, left);
+	if (!rule->left)
+		return true;
+	if (rule->left < left)
+		rule->retry_ns = RETRY_MIN_NS;
+	else
+		rule->retry_ns = min_of(rule->retry_ns * 2, RETRY_MAX_NS);
+	arm(rule, HCA_RULE_ACTIVE, loop_now(rule->hca->loop) + rule->retry_ns);
+	return false;
 }
 
 static void fire(struct hca_rule *rule)
@@ -131,6 +148,7 @@ static void fire(struct hca_rule *rule)
 		log_info(hca->name, "fault: %u events 0x%x of object 0x%x", rule->num,
 			 rule->event_type, rule->value);
 		rule->left = rule->num;
+		rule->retry_ns = RETRY_MIN_NS;
 		break;
 	default:
 		err = plug(rule, false);
@@ -197,17 +215,15 @@ static void on_timer(struct timer *timer)
 		rule->since = now;
 		fire(rule);
 		if (rule->action == HCA_RULE_ADD_EVENT && !flood(rule))
-			arm(rule, HCA_RULE_ACTIVE, now);
-		else if (rule->duration)
+			break;
+		if (rule->duration)
 			arm(rule, HCA_RULE_ACTIVE, now + rule->duration);
 		else
 			rearm(rule);
 		break;
 	default:
-		if (rule->action == HCA_RULE_ADD_EVENT && !flood(rule)) {
-			arm(rule, HCA_RULE_ACTIVE, now);
+		if (rule->action == HCA_RULE_ADD_EVENT && !flood(rule))
 			break;
-		}
 		undo(rule);
 		rearm(rule);
 	}

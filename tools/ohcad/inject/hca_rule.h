@@ -72,6 +72,7 @@ enum hca_rule_state {
  * @num: LINK_ERROR, ADD_EVENT: so many at once; SET_OUTPUT, SET_CQE, SET_EQE: offset of the byte
  * @event_type: ADD_EVENT: its type, enum ohca_event or another number
  * @left: ADD_EVENT: how many are still to be written
+ * @retry_ns: ADD_EVENT: how long the timer waits for room in the event queue
  * @port: LINK_DOWN, LINK_ERROR: the port; 0: all of them
  * @at_switch: LINK_ERROR: not at the HCA's port, but at the other end of its cable
  * @event: enum hca_rule_event that triggers it; 0: at a time
@@ -100,6 +101,7 @@ struct hca_rule {
 	uint32_t num;
 	uint8_t event_type;
 	uint32_t left;
+	uint64_t retry_ns;
 	uint8_t port;
 	bool at_switch;
 	uint8_t event;

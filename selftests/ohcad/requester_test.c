@@ -176,6 +176,58 @@ static void test_coalesced(void **state)
 	assert_done(9, 0);
 }
 
+/* As if the last message that was posted, @idx, had @npsn packets, all of which were sent */
+static void set_packets(uint32_t idx, uint32_t npsn)
+{
+	struct sq_entry *entry = sq_entry(&qa->sq, idx);
+
+	entry->npsn = npsn;
+	rc_req(qa)->psn = psn_add(entry->psn, npsn);
+	rc_req(qa)->sent = rc_req(qa)->psn;
+}
+
+/* One acknowledgment for as many packets as may be outstanding */
+static void test_whole_window(void **state)
+{
+	uint32_t end = psn_add(100, PSN_WINDOW);
+
+	(void)state;
+	post(OHCA_OP_RDMA_WRITE, 0, 10, OHCA_WQE_SIGNALED);
+	take_pkt(PKT_WRITE, 100, 1);
+	set_packets(0, PSN_WINDOW);
+	post(OHCA_OP_RDMA_WRITE, 1, 10, OHCA_WQE_SIGNALED);
+	take_nothing();
+	ack(AETH_ACK_NO_CREDITS, end - 1);
+	assert_done(0, 0);
+	inproc_settle();
+	take_pkt(PKT_WRITE, end, 1);
+	ack(AETH_ACK_NO_CREDITS, end);
+	assert_done(1, 0);
+}
+
+/* The same, if the first of them is a READ, whose response is lost */
+static void test_whole_window_read(void **state)
+{
+	uint32_t end = psn_add(100, PSN_WINDOW);
+
+	(void)state;
+	post(OHCA_OP_RDMA_READ, 0, 10, OHCA_WQE_SIGNALED);
+	post(OHCA_OP_RDMA_WRITE, 1, 10, OHCA_WQE_SIGNALED);
+	take_pkt(PKT_READ_REQ, 100, 1);
+	take_pkt(PKT_WRITE, 101, 1);
+	set_packets(1, PSN_WINDOW - 1);
+	ack(AETH_ACK_NO_CREDITS, end - 1);
+	assert_int_equal(rc_req(qa)->una, 100);
+	set_packets(1, 1);
+	inproc_assert_no_cqe(p.a->scq);
+	take_pkt(PKT_READ_REQ, 100, 1);
+	take_pkt(PKT_WRITE, 101, 1);
+	to_requester(PKT_READ_RESP, PKT_FIRST | PKT_LAST, AETH_ACK_NO_CREDITS, 100, 1, 10);
+	assert_done(0, 0);
+	ack(AETH_ACK_NO_CREDITS, 101);
+	assert_done(1, 0);
+}
+
 /* A sequence error acknowledges everything before it; the rest is sent again. */
 static void test_go_back(void **state)
 {
@@ -537,6 +589,8 @@ int main(void)
 		TEST(test_old_probe),
 		TEST(test_old_repetition),
 		TEST(test_coalesced),
+		TEST(test_whole_window),
+		TEST(test_whole_window_read),
 		TEST(test_go_back),
 		TEST(test_late_ack),
 		TEST(test_rnr_count),

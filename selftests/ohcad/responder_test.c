@@ -332,6 +332,22 @@ static void test_read_again(void **state)
 	take_ack(704, AETH_ACK_NO_CREDITS);
 }
 
+/* As many packets as may be outstanding: the first request was not answered yet, and takes its place in the queue. */
+static void test_read_again_longest(void **state)
+{
+	struct responder *resp = rc_resp(qb);
+
+	(void)state;
+	to_responder(PKT_READ_REQ, ONLY, 100, 300, 0, 300 * MTU);
+	/* As if it were so long */
+	resp->lists->res[resp->res_head].npsn = PSN_WINDOW;
+	resp->epsn = psn_add(100, PSN_WINDOW);
+	to_responder(PKT_READ_REQ, ONLY, 100, 300, 0, 300 * MTU);
+	assert_int_equal(resp->res_num, 1);
+	take_all(PKT_READ_RESP, 100, 300);
+	take_nothing();
+}
+
 /* The region is destroyed after a READ: the repeated request is dropped. */
 static void test_read_again_revoked(void **state)
 {
@@ -493,6 +509,7 @@ int main(void)
 		TEST(test_invalid_requests),
 		TEST(test_read_order),
 		TEST(test_read_again),
+		TEST(test_read_again_longest),
 		TEST(test_read_again_revoked),
 		TEST(test_read_again_revoked_later),
 		TEST(test_read_again_unanswered),

@@ -149,6 +149,12 @@ static inline int32_t psn_diff(uint32_t a, uint32_t b)
 	return (int32_t)((a - b) << 8) >> 8;
 }
 
+/* Is @a after @b?  For two that differ by up to PSN_WINDOW, and @a is not before @b if it is the whole PSN_WINDOW. */
+static inline bool psn_after(uint32_t a, uint32_t b)
+{
+	return ((a - b - 1) & PSN_MASK) < PSN_WINDOW;
+}
+
 /* Of how many packets is it on a link that cuts it up? */
 static inline uint32_t pkt_num_parts(const struct pkt *burst)
 {

@@ -140,7 +140,7 @@ bool completer_ack(struct qp *qp, uint32_t end)
 			uint32_t got = psn_add(entry->psn, entry->got);
 
 			lost = psn_diff(end, psn_add(entry->psn, entry->npsn)) >= 0;
-			if (psn_diff(end, got) > 0)
+			if (psn_after(end, got))
 				end = got;
 			break;
 		}
@@ -150,7 +150,7 @@ bool completer_ack(struct qp *qp, uint32_t end)
 		if (qp->state == OHCA_QPS_ERR)
 			return false;
 	}
-	if (psn_diff(end, req->una) > 0) {
+	if (psn_after(end, req->una)) {
 		req->una = end;
 		/* By more than half of all PSNs behind, they would seem to be ahead. */
 		if (psn_diff(req->probe, end) < 0)

@@ -136,7 +136,7 @@ void responder_read_again(struct qp *qp, const struct pkt *pkt)
 	/* Responses from there on that are not sent yet would be sent twice. */
 	while (resp->res_num) {
 		res = responder_res(resp, resp->res_num - 1);
-		if (psn_diff(psn_add(res->psn, res->npsn), pkt->psn) <= 0)
+		if (!psn_after(psn_add(res->psn, res->npsn), pkt->psn))
 			break;
 		if (!last.npsn)
 			last = *res;
@@ -147,7 +147,7 @@ void responder_read_again(struct qp *qp, const struct pkt *pkt)
 	if (resp->res_num >= qp->attr.max_dest_rd_atomic)
 		return;
 	res = responder_push(qp, pkt, npsn);
-	res->again = is_read && psn_diff(psn_add(pkt->psn, npsn), unsent) <= 0;
+	res->again = is_read && !psn_after(psn_add(pkt->psn, npsn), unsent);
 	if (result)
 		res->result = result->value;
 	/* Others that were to be sent between them come again, too. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "fabric/ib_error.h"
 #include "ib_bed.h"
 #include "pcapng_file.h"
 #include "refuse.h"
@@ -550,6 +551,43 @@ static void test_trap_128(void **state)
 	assert_int_equal(trap_of(0)->trap, htobe16(TRAP_LINK_STATE));
 }
 
+/* A trap that is repeated has the LID that the node has now. */
+static void test_trap_lid_changes(void **state)
+{
+	const struct ib_violation v = {.key = 0x8001, .slid = BED_LID(0), .dlid = BED_LID(1)};
+	unsigned int i;
+
+	(void)state;
+	ib_bed_up();
+	ib.num_got = 0;
+	drv_reset(ib.drv[1]);
+	assert_int_equal(trap_of(0)->lid_128, htobe16(BED_SWITCH_LID));
+	ib_switch_bad_pkey(&ib_switch_of()->ports[1], &v);
+	ib_port_error(&ib_switch_of()->ports[1], IB_ERROR_FLOW_CONTROL, 1);
+	ib_port_set_lid(&ib_switch_of()->ports[0], 0x30, 0);
+	ib.num_got = 0;
+	pass_ms(60);
+	assert_true(ib.num_got >= 3);
+	for (i = 0; i < 3; i++) {
+		const struct notice *notice = trap_of(i);
+
+		assert_int_equal(ib.got[i].slid, 0x30);
+		assert_int_equal(notice->issuer_lid, htobe16(0x30));
+		if (notice->trap == htobe16(TRAP_LINK_STATE))
+			assert_int_equal(notice->lid_128, htobe16(0x30));
+		else if (notice->trap == htobe16(TRAP_FLOW_CONTROL))
+			assert_int_equal(notice->local.lid, htobe16(0x30));
+		else
+			assert_int_equal(notice->switch_pkey.sw_lid, htobe16(0x30));
+	}
+	/* It is the same event. */
+	ib_switch_bad_pkey(&ib_switch_of()->ports[1], &v);
+	ib.num_got = 0;
+	pass_ms(60);
+	assert_int_not_equal(trap_of(0)->trap, trap_of(1)->trap);
+	assert_int_equal(trap_of(0)->trap, trap_of(3)->trap);
+}
+
 static void test_trap_keys(void **state)
 {
 	const struct ib_violation v = {
@@ -724,13 +762,16 @@ static void test_features(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ib_bed_open, ib_bed_close)
 
 static const struct CMUnitTest tests[] = {
-	TEST(test_captured),	   TEST(test_bring_up),	   TEST(test_lid_route),
-	TEST(test_mixed_route),	   TEST(test_bad_routes),  TEST(test_bad_requests),
-	TEST(test_to_host),	   TEST(test_link_states), TEST(test_speeds),
-	TEST(test_mkey),	   TEST(test_mkey_lease),  TEST(test_trap_144),
-	TEST(test_trap_144_later), TEST(test_trap_128),	   TEST(test_trap_keys),
-	TEST(test_trap_flood),	   TEST(test_cmd_mad),	   TEST(test_cmd_modify_port),
-	TEST(test_features),
+	TEST(test_captured),	    TEST(test_bring_up),
+	TEST(test_lid_route),	    TEST(test_mixed_route),
+	TEST(test_bad_routes),	    TEST(test_bad_requests),
+	TEST(test_to_host),	    TEST(test_link_states),
+	TEST(test_speeds),	    TEST(test_mkey),
+	TEST(test_mkey_lease),	    TEST(test_trap_144),
+	TEST(test_trap_144_later),  TEST(test_trap_128),
+	TEST(test_trap_keys),	    TEST(test_trap_lid_changes),
+	TEST(test_trap_flood),	    TEST(test_cmd_mad),
+	TEST(test_cmd_modify_port), TEST(test_features),
 };
 
 int main(void)

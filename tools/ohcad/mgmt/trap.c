@@ -48,6 +48,26 @@ static uint64_t period(const struct ib_port *ib)
 	return ns > MIN_PERIOD_NS ? ns : MIN_PERIOD_NS;
 }
 
+/* The LIDs of the node itself, which may have changed since the event, are those by which it is found now. */
+static void update_lids(struct notice *notice, uint16_t lid)
+{
+	notice->issuer_lid = htobe16(lid);
+	switch (be16toh(notice->trap)) {
+	case TRAP_LINK_STATE:
+		notice->lid_128 = htobe16(lid);
+		break;
+	case TRAP_LINK_INTEGRITY:
+	case TRAP_BUFFER_OVERRUN:
+	case TRAP_FLOW_CONTROL:
+	case TRAP_LOCAL_CHANGES:
+		notice->local.lid = htobe16(lid);
+		break;
+	case TRAP_SWITCH_BAD_PKEY:
+		notice->switch_pkey.sw_lid = htobe16(lid);
+		break;
+	}
+}
+
 static void send(struct trap_queue *q, struct trap *trap)
 {
 	struct ib_port *ib = q->ib;
@@ -64,12 +84,22 @@ static void send(struct trap_queue *q, struct trap *trap)
 	ib_node_send(ib, &p);
 }
 
+static void update_all(struct trap_queue *q)
+{
+	unsigned int i;
+
+	for (i = 0; i < q->num; i++)
+		update_lids(&q->traps[i].notice, q->ib->lid);
+}
+
 /* Send the first trap, and move it to the end of the queue. */
 static void send_first(struct trap_queue *q)
 {
-	struct trap first = q->traps[0];
 	struct loop *loop = q->ib->node->loop;
+	struct trap first;
 
+	update_all(q);
+	first = q->traps[0];
 	memmove(&q->traps[0], &q->traps[1], (q->num - 1) * sizeof(first));
 	q->traps[q->num - 1] = first;
 	q->sent = loop_now(loop);
@@ -151,6 +181,8 @@ void traps_raise(struct ib_port *at, const struct notice *notice)
 	if (!ib->lid || !ib->sm_lid)
 		return;
 	q = queue_of(ib);
+	if (q)
+		update_all(q);
 	trap = q ? find(q, notice) : NULL;
 	if (trap) {
 		update(&trap->notice, notice);

@@ -9,6 +9,7 @@
 #include "ib_wired.h"
 #include "inproc_assert.h"
 #include "inproc_clock.h"
+#include "mad_request.h"
 #include "packet/pm_attr.h"
 #include "packet/sm_attr.h"
 #include "rig_assert.h"
@@ -586,6 +587,23 @@ static void test_lost_hello(void **state)
 	assert_int_equal(uplink_port(1)->counters.link_downed, 1);
 }
 
+/* Hellos that nobody receives are no lost packets. */
+static void test_no_receiver(void **state)
+{
+	struct mad_packet smp = mad_request(MAD_CLASS_SM_LID, MAD_GET, SM_NODE_INFO, 0);
+	struct uplink_addr *to = &uplink(0)->opts.remote;
+
+	(void)state;
+	assert_link(IB_PORT_INIT);
+	strcpy(to->un.sun_path, "/nonexistent");
+	inproc_elapse(3000 * MS);
+	assert_int_equal(uplink_port(0)->state, IB_PORT_INIT);
+	assert_int_equal(uplink(0)->dropped, 0);
+	ib_link_send(uplink_port(0), &smp);
+	inproc_settle();
+	assert_int_equal(uplink(0)->dropped, 1);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, ib_wired_start, ib_wired_stop)
 #define SUBNET(test) cmocka_unit_test_setup_teardown(test, ib_wired_start_subnet, ib_wired_stop)
 #define KIND(test, kind)                                                                   \
@@ -614,6 +632,7 @@ int main(void)
 		KIND(test_no_switch, "dgram"),
 		KIND(test_silence, "dgram"),
 		KIND(test_lost_hello, "dgram"),
+		KIND(test_no_receiver, "dgram"),
 	};
 
 	return RUN_TESTS(tests, NULL, NULL);

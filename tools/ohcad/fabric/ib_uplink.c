@@ -82,13 +82,18 @@ static bool is_dgram(const struct ib_uplink *ib)
 	return ib->uplink->opts.kind == UPLINK_DGRAM;
 }
 
-static void send_packet(struct ib_uplink *ib, const uint8_t *packet, uint32_t len, uint16_t hops)
+/* False: there is no room. */
+static bool send_packet(struct ib_uplink *ib, const uint8_t *packet, uint32_t len, uint16_t hops)
 {
 	uint16_t be = htobe16(hops);
 	const struct iovec iov[] = {{(void *)packet, len}, {&be, HOPS_LEN}};
 
-	if (uplink_queue(ib->uplink, iov, 2, len + HOPS_LEN))
-		uplink_sent(ib->uplink, iov, 1, len);
+	if (!uplink_queue(ib->uplink, iov, 2, len + HOPS_LEN)) {
+		ib->uplink->dropped++;
+		return false;
+	}
+	uplink_sent(ib->uplink, iov, 1, len);
+	return true;
 }
 
 static void say_hello(struct ib_uplink *ib)
@@ -407,12 +412,13 @@ static void receive(struct uplink *uplink, const uint8_t *bytes, size_t len)
 	struct ib_packet p;
 	bool good;
 
-	if (!near) {
-		uplink->dropped++;
+	if (ib_uplink_is_hello(bytes, len)) {
+		if (near)
+			take_hello(ib, bytes, len);
 		return;
 	}
-	if (ib_uplink_is_hello(bytes, len)) {
-		take_hello(ib, bytes, len);
+	if (!near) {
+		uplink->dropped++;
 		return;
 	}
 	good = peek(&p, bytes, len);

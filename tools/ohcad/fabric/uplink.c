@@ -190,10 +190,8 @@ bool uplink_queue(struct uplink *uplink, const struct iovec *iov, unsigned int n
 	unsigned int i;
 	uint8_t *at;
 
-	if (!uplink->up || !make_room(uplink, UPLINK_LEN_SIZE + len)) {
-		uplink->dropped++;
+	if (!uplink->up || !make_room(uplink, UPLINK_LEN_SIZE + len))
 		return false;
-	}
 	at = uplink->tx + uplink->tx_end;
 	memcpy(at, &be, UPLINK_LEN_SIZE);
 	at += UPLINK_LEN_SIZE;
@@ -219,6 +217,8 @@ void uplink_send(struct uplink *uplink, const struct iovec *iov, unsigned int nu
 {
 	if (uplink_queue(uplink, iov, num, len))
 		uplink_sent(uplink, iov, num, len);
+	else
+		uplink->dropped++;
 }
 
 void uplinks_send(struct uplinks *all, const uint8_t dmac[6], const struct iovec *iov,

@@ -18,7 +18,7 @@ extern const struct uplink_io stream_io, dgram_io, tap_io;
 
 /* Frames can be sent from now on. */
 void uplink_connected(struct uplink *uplink);
-/* Send a frame or packet, which is counted and captured; a message of the link itself is only queued.  False: dropped */
+/* Send a frame or packet, which is counted and captured; a message of the link itself is only queued.  False: there is no room */
 void uplink_send(struct uplink *uplink, const struct iovec *iov, unsigned int num, uint32_t len);
 bool uplink_queue(struct uplink *uplink, const struct iovec *iov, unsigned int num, uint32_t len);
 /* Count and capture such a frame or packet, which was queued already. */

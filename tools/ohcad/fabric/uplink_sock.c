@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/unix_listen.h"
+#include "fabric/ib_uplink.h"
 #include "fabric/uplink_io.h"
 
 #define BACKOFF_MIN_NS 20000000ULL
@@ -332,9 +333,9 @@ static void write_dgrams(struct uplink *uplink)
 			loop_timer_arm(loop, &uplink->retry, loop_now(loop) + DGRAM_RETRY_NS);
 			return;
 		}
-		/* The frame is lost: there is no receiver, or it is too long for this socket. */
+		/* The frame is lost: there is no receiver, or it is too long for this socket.  Hellos are repeated. */
 		if (sent <= 0) {
-			uplink->dropped++;
+			uplink->dropped += !ib_uplink_is_hello(iov[0].iov_base, iov[0].iov_len);
 			sent = 1;
 		}
 		for (i = 0; i < sent; i++)

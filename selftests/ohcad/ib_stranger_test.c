@@ -13,6 +13,7 @@
 #include "pcapng_file.h"
 #include "packet/ib.h"
 #include "capture/capture.h"
+#include "fabric/ib_forward.h"
 #include "fabric/ib_traffic.h"
 #include "packet/sm_attr.h"
 
@@ -237,6 +238,30 @@ static void test_strangers(void **state)
 	ib_port_set_pkeys(inproc_hca(0)->ports[0]->ib, 0, (const uint16_t[]){PKEY_DEFAULT}, 1);
 	put(fd, packet, make_packet(packet, 9, LID(0), BTH_UC, qp->qpn, LEN));
 	assert_int_equal(rig_wait_recv(qp).status, OHCA_WC_SUCCESS);
+	close(fd);
+}
+
+/* A packet for which the uplink has no room is not sent, but discarded. */
+static void test_no_room(void **state)
+{
+	const struct ib_port_counters *c;
+	uint8_t packet[IB_MAX_PACKET];
+	uint64_t before, num = 0;
+	char path[128];
+	int fd = outsider(path, sizeof(path), ",link=ib");
+	uint32_t len;
+
+	(void)state;
+	bring_up(fd);
+	c = &outer_port()->counters;
+	before = c->xmit.pkts;
+	len = make_packet(packet, LID(0), 9, BTH_UD, 5, 4096);
+	while (!outer()->dropped) {
+		ib_forward_out(outer_port(), packet, len, 0);
+		assert_true(++num < 2000);
+	}
+	assert_int_equal(c->xmit_discards, 1);
+	assert_int_equal(c->xmit.pkts, before + num - 1);
 	close(fd);
 }
 
@@ -465,6 +490,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SUBNET(test_garbage),	SUBNET(test_strangers),		SUBNET(test_transit),
 		SUBNET(test_xmit_wait), SUBNET(test_own_lids),		SUBNET(test_captured),
+		SUBNET(test_no_room),
 		TEST(test_refused),	TEST(test_refused_by_ethernet),
 	};
 

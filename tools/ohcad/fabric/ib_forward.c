@@ -13,12 +13,11 @@ void ib_forward_out(struct ib_port *out, const uint8_t *packet, uint32_t len, ui
 {
 	uint16_t dlid = get_be16(packet + 2);
 
-	if (hops >= ib_max_hops(dlid)) {
+	if (hops >= ib_max_hops(dlid) ||
+	    !out->peer->node->ops->receive_data(out->peer, packet, len, hops + 1))
 		out->counters.xmit_discards++;
-		return;
-	}
-	ib_count_packet(&out->counters.xmit, len, dlid);
-	out->peer->node->ops->receive_data(out->peer, packet, len, hops + 1);
+	else
+		ib_count_packet(&out->counters.xmit, len, dlid);
 }
 
 /* The length without the headers that every packet has */

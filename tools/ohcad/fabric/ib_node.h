@@ -21,14 +21,14 @@ struct loop;
  * struct ib_node_ops - functions of a type of node: HCA, switch, or the remote end of an uplink
  * @receive: receive a subnet management packet from the link of @at
  * @receive_data: remote end of an uplink: send a data packet, which has passed @hops hops including this one; NULL: data
- *	packets to other nodes are passed by reference
+ *	packets to other nodes are passed by reference.  False: there is no room, and it is lost
  * @state_changed: the link state of @at has changed
  * @train: remote end of an uplink: whether the local port wants a link, or its enabled speeds, have changed, so that training
  *	starts again; NULL: not needed within the process
  */
 struct ib_node_ops {
 	void (*receive)(struct ib_port *at, const struct mad_packet *p);
-	void (*receive_data)(struct ib_port *at, const uint8_t *packet, uint32_t len,
+	bool (*receive_data)(struct ib_port *at, const uint8_t *packet, uint32_t len,
 			     uint16_t hops);
 	void (*state_changed)(struct ib_port *at);
 	void (*train)(struct ib_port *at);

@@ -175,9 +175,9 @@ static void receive_smp(struct ib_port *far, const struct mad_packet *p)
 	send_packet(uplink_of(far), packet, ib_encode_mad(packet, p), p->hops);
 }
 
-static void receive_data(struct ib_port *far, const uint8_t *packet, uint32_t len, uint16_t hops)
+static bool receive_data(struct ib_port *far, const uint8_t *packet, uint32_t len, uint16_t hops)
 {
-	send_packet(uplink_of(far), packet, len, hops);
+	return send_packet(uplink_of(far), packet, len, hops);
 }
 
 static void state_changed(struct ib_port *far)

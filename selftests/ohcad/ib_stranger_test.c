@@ -241,6 +241,33 @@ static void test_strangers(void **state)
 	close(fd);
 }
 
+/* A port takes packets on its OperationalVLs only. */
+static void test_vls(void **state)
+{
+	struct ud ud = open_ud();
+	uint8_t packet[IB_MAX_PACKET];
+	char path[128];
+	int fd = outsider(path, sizeof(path), ",link=ib");
+	uint32_t len, vl;
+
+	(void)state;
+	bring_up(fd);
+	len = make_packet(packet, 9, LID(0), BTH_UD, ud.qp[0]->qpn, LEN);
+	for (vl = 0; vl < 8; vl += 3) {
+		outer_port()->oper_vls = 3; /* VL0 to VL3 */
+		packet[0] = vl << 4;
+		ib_put_vcrc(packet, len);
+		recv_at(&ud, 0);
+		put(fd, packet, len);
+		assert_int_equal(outer_port()->counters.rcv_errors, vl > 3);
+		outer_port()->oper_vls = 4;
+		if (vl > 3)
+			put(fd, packet, len);
+		assert_int_equal(rig_wait_recv(ud.qp[0]).status, OHCA_WC_SUCCESS);
+	}
+	close(fd);
+}
+
 /* A packet for which the uplink has no room is not sent, but discarded. */
 static void test_no_room(void **state)
 {
@@ -490,7 +517,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SUBNET(test_garbage),	SUBNET(test_strangers),		SUBNET(test_transit),
 		SUBNET(test_xmit_wait), SUBNET(test_own_lids),		SUBNET(test_captured),
-		SUBNET(test_no_room),
+		SUBNET(test_vls),	SUBNET(test_no_room),
 		TEST(test_refused),	TEST(test_refused_by_ethernet),
 	};
 

@@ -11,13 +11,18 @@
 #include "fabric/owner.h"
 #include "packet/ib.h"
 
+bool ib_has_vl(const struct ib_port *ib, uint8_t vl)
+{
+	static const uint8_t num_vls[] = {0, 1, 2, 4, 8, 15};
+
+	return vl < num_vls[ib->oper_vls];
+}
+
 int ib_vl(const uint8_t table[SM_SL2VL_LEN], uint8_t sl, const struct ib_port *out)
 {
-	/* By OperationalVLs */
-	static const uint8_t num_vls[] = {0, 1, 2, 4, 8, 15};
 	uint8_t vl = table[sl / 2] >> (sl & 1 ? 0 : 4) & 15;
 
-	return vl < num_vls[out->oper_vls] ? vl : -1;
+	return ib_has_vl(out, vl) ? vl : -1;
 }
 
 /*

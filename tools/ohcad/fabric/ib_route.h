@@ -116,6 +116,8 @@ void ib_route_count_discards(const struct ib_route *route, const struct ib_packe
  */
 struct port *ib_route_discard(struct port *src, const struct ib_packets *packets);
 
+/* Is the virtual lane of data one of the port's OperationalVLs? */
+bool ib_has_vl(const struct ib_port *ib, uint8_t vl);
 /* The virtual lane of @sl by an entry of SLtoVLMappingTable; -1: @out has no such lane, and packets are discarded */
 int ib_vl(const uint8_t table[SM_SL2VL_LEN], uint8_t sl, const struct ib_port *out);
 

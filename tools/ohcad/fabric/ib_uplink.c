@@ -12,6 +12,7 @@
 #include "fabric/ib_forward.h"
 #include "fabric/ib_link.h"
 #include "fabric/ib_node.h"
+#include "fabric/ib_route.h"
 #include "fabric/ib_switch.h"
 #include "fabric/ib_traffic.h"
 #include "fabric/ib_uplink.h"
@@ -378,10 +379,12 @@ static void take_data(struct ib_uplink *ib, const struct ib_packet *p)
 /* Receive a data packet.  False: it is invalid. */
 static bool take_packet(struct ib_uplink *ib, struct ib_packet *p)
 {
-	if (!p->dlid || (p->vl > VL_DATA_MAX && p->vl != VL_SUBNET_MANAGEMENT))
+	if (!p->dlid)
 		return false;
 	if (p->vl == VL_SUBNET_MANAGEMENT)
 		return take_smp(ib, p);
+	if (!ib_has_vl(ib->far.peer, p->vl))
+		return false;
 	take_data(ib, p);
 	return true;
 }

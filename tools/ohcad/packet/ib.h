@@ -27,7 +27,6 @@
 #define GRH_NEXT_HDR 0x1b /* IBA transport */
 
 #define VL_SUBNET_MANAGEMENT 15
-#define VL_DATA_MAX 7 /* PortInfo's VLCap has 8 data VLs */
 
 #define LRH_VERSION_MASK 0x0f /* of byte 0: LVer, 0 */
 

@@ -241,6 +241,73 @@ static void test_strangers(void **state)
 	close(fd);
 }
 
+static struct notice noticed;
+
+static void note(struct ib_port *at, const struct notice *notice)
+{
+	(void)at;
+	noticed = *notice;
+}
+
+/* Give a packet with a wrong P_Key to the fabric.  Returns the trap that it makes. */
+static const struct notice *trap_for(int fd, uint8_t service, uint32_t qpn)
+{
+	struct fabric *fabric = inproc_fabric(0);
+	const struct ib_agent_ops *real = fabric->ib_agent;
+	struct ib_agent_ops ops = *real;
+	uint8_t packet[IB_MAX_PACKET];
+
+	ops.trap = note;
+	memset(&noticed, 0, sizeof(noticed));
+	fabric->ib_agent = &ops;
+	put(fd, packet, make_packet(packet, 9, LID(0), service, qpn, LEN));
+	fabric->ib_agent = real;
+	return &noticed;
+}
+
+/* Traps name the QPs of the packet, as far as it has them, or as the QP knows its peer. */
+static void test_trap_qps(void **state)
+{
+	static const uint16_t pkeys[] = {0x8001};
+	struct rig_qp_opts opts = {.type = OHCA_QPT_UC};
+	struct rig_qp *uc = rig_qp_new(&rig->hca[0], &opts);
+	struct ib_port *ib = inproc_hca(0)->ports[0]->ib;
+	struct ud ud = open_ud();
+	const struct notice *n;
+	char path[128];
+	int fd = outsider(path, sizeof(path), ",link=ib");
+
+	(void)state;
+	bring_up(fd);
+	uc->attr.av = (struct ohca_av){.ib.dlid = htole16(9), .port = 1};
+	uc->attr.dest_qpn = htole32(6);
+	assert_int_equal(rig_to_init(uc), 0);
+	assert_int_equal(rig_to_rtr(uc), 0);
+	ib_port_set_pkeys(ib, 0, pkeys, 1);
+	n = trap_for(fd, BTH_UD, ud.qp[0]->qpn);
+	assert_int_equal(n->trap, htobe16(TRAP_BAD_PKEY));
+	assert_int_equal(be32toh(n->key.sl_qp1), 0x20000005);
+	assert_int_equal(be32toh(n->key.qp2), ud.qp[0]->qpn);
+	n = trap_for(fd, BTH_UC, uc->qpn);
+	assert_int_equal(n->trap, htobe16(TRAP_BAD_PKEY));
+	assert_int_equal(be32toh(n->key.sl_qp1), 0x20000006);
+	assert_int_equal(be32toh(n->key.qp2), uc->qpn);
+	/* The switch sees the packet only. */
+	ib_port_set_pkeys(outer_port(), 0, pkeys, 1);
+	outer_port()->enforce = PORT_ENFORCE_IN;
+	ib_switch_changed(sw(0));
+	n = trap_for(fd, BTH_UD, ud.qp[0]->qpn);
+	assert_int_equal(n->trap, htobe16(TRAP_SWITCH_BAD_PKEY));
+	assert_int_equal(be16toh(n->switch_pkey.valid), 0x3f);
+	assert_int_equal(be32toh(n->switch_pkey.sl_qp1), 0x20000005);
+	assert_int_equal(be32toh(n->switch_pkey.qp2), ud.qp[0]->qpn);
+	n = trap_for(fd, BTH_UC, uc->qpn);
+	assert_int_equal(be16toh(n->switch_pkey.valid), 0x2f);
+	assert_int_equal(be32toh(n->switch_pkey.sl_qp1), 0x20000000);
+	assert_int_equal(be32toh(n->switch_pkey.qp2), uc->qpn);
+	close(fd);
+}
+
 /* A port takes packets on its OperationalVLs only. */
 static void test_vls(void **state)
 {
@@ -515,10 +582,12 @@ static void test_refused_by_ethernet(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SUBNET(test_garbage),	SUBNET(test_strangers),		SUBNET(test_transit),
-		SUBNET(test_xmit_wait), SUBNET(test_own_lids),		SUBNET(test_captured),
-		SUBNET(test_vls),	SUBNET(test_no_room),
-		TEST(test_refused),	TEST(test_refused_by_ethernet),
+		SUBNET(test_garbage),		SUBNET(test_strangers),
+		SUBNET(test_transit),		SUBNET(test_xmit_wait),
+		SUBNET(test_own_lids),		SUBNET(test_captured),
+		SUBNET(test_trap_qps),		SUBNET(test_vls),
+		SUBNET(test_no_room),		TEST(test_refused),
+		TEST(test_refused_by_ethernet),
 	};
 
 	return RUN_TESTS(tests, NULL, NULL);

@@ -26,6 +26,12 @@ static uint32_t payload_len(const struct ib_packet *p)
 	return p->len - VCRC_LEN - IB_HEADERS_LEN;
 }
 
+/* Has the packet a DETH?  Only datagrams have. */
+static bool has_deth(const struct ib_packet *p)
+{
+	return p->bth.data[0] >> 5 == BTH_UD && p->bth.len >= BTH_LEN + DETH_LEN + ICRC_LEN;
+}
+
 struct ib_violation ib_violation_of(const struct ib_packet *p)
 {
 	const uint8_t *bth = p->bth.data;
@@ -35,7 +41,9 @@ struct ib_violation ib_violation_of(const struct ib_packet *p)
 		.slid = p->slid,
 		.dlid = p->dlid,
 		.sl = p->sl,
+		.src_qpn = has_deth(p) ? get_be32(bth + BTH_LEN + 4) & QPN_MASK : 0,
 		.dest_qpn = get_be32(bth + 4) & QPN_MASK,
+		.no_src_qpn = !has_deth(p),
 	};
 }
 

@@ -266,12 +266,14 @@ void ib_port_changed(struct ib_port *ib);
 /**
  * struct ib_violation - a packet that was refused for its P_Key or Q_Key: the details of traps 257 to 259
  * @key: the P_Key or Q_Key of the packet
+ * @no_src_qpn: the packet does not name the QP that has sent it, as those of connections do
  */
 struct ib_violation {
 	uint32_t key;
 	uint16_t slid, dlid;
 	uint8_t sl;
 	uint32_t src_qpn, dest_qpn;
+	bool no_src_qpn;
 };
 
 /* Count the violation in P_KeyViolations or Q_KeyViolations, and send trap 257 or 258. */

@@ -118,7 +118,8 @@ void ib_switch_bad_pkey(struct ib_port *at, const struct ib_violation *v)
 	const struct notice notice = {
 		.generic_type = NOTICE_GENERIC | NOTICE_SECURITY,
 		.trap = htobe16(TRAP_SWITCH_BAD_PKEY),
-		.switch_pkey.valid = htobe16(TRAP_259_NO_GRH),
+		.switch_pkey.valid = htobe16(v->no_src_qpn ? TRAP_259_NO_GRH & ~TRAP_259_SRC_QPN
+							   : TRAP_259_NO_GRH),
 		.switch_pkey.lid1 = htobe16(v->slid),
 		.switch_pkey.lid2 = htobe16(v->dlid),
 		.switch_pkey.pkey = htobe16(v->key),

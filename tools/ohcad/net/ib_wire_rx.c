@@ -48,6 +48,7 @@ static bool check_pkey(const struct qp *qp, const struct ib_packet *p, enum path
 	if (pkeys_match(qp_mig_pkey(qp, verdict), p->bth.pkey))
 		return true;
 	v = ib_violation_of(p);
+	v.src_qpn = qp->dest_qpn;
 	ib_port_bad_pkey(qp->port->ib, &v);
 	return false;
 }

@@ -178,6 +178,7 @@ struct switch_info {
 
 /* DataValid of trap 259: LIDs, P_Key, SL, QP numbers */
 #define TRAP_259_NO_GRH 0x003f
+#define TRAP_259_SRC_QPN 0x0010 /* of them */
 
 /* OtherLocalChanges and ChangeFlags of trap 144 */
 #define TRAP_144_LOCAL 0x01

@@ -482,7 +482,7 @@ static void test_agents(void **state)
 }
 
 /* A datagram for QP 1 that has come from an uplink to port 2 of the first switch */
-static void forward_mad(uint16_t dlid, uint16_t pkey)
+static void forward_keys(uint16_t dlid, uint16_t pkey, uint32_t qkey)
 {
 	struct mad_packet p = mad_request(MAD_CLASS_PM, MAD_GET, PM_PORT_COUNTERS, 0);
 	uint8_t bytes[IB_MAX_PACKET];
@@ -496,11 +496,17 @@ static void forward_mad(uint16_t dlid, uint16_t pkey)
 	((struct port_counters *)(p.mad + PM_DATA))->port = 1;
 	len = ib_encode_mad(bytes, &p);
 	put_be16(bytes + LRH_LEN + 2, pkey);
+	put_be32(bytes + LRH_LEN + BTH_LEN, qkey);
 	icrc = htole32(ib_icrc(bytes, len - ICRC_LEN - VCRC_LEN));
 	memcpy(bytes + len - ICRC_LEN - VCRC_LEN, &icrc, sizeof(icrc));
 	ib_put_vcrc(bytes, len);
 	assert_int_equal(ib_peek(&packet, bytes, len), PACKET_GOOD);
 	ib_forward(&sw(1)->ports[2], &packet);
+}
+
+static void forward_mad(uint16_t dlid, uint16_t pkey)
+{
+	forward_keys(dlid, pkey, QKEY_GSI);
 }
 
 /* The same for what comes from outside.  Nobody knows the way back. */
@@ -531,12 +537,71 @@ static void test_agent_pkey(void **state)
 	(void)state;
 	at->enforce = PORT_ENFORCE_IN;
 	at->pkeys[0] = 0x8001;
+	at->peer->pkeys[1] = 0x8001;
+	at->peer->pkeys[2] = 0x8002;
 	forward_mad(at->peer->lid, 0x8001);
 	assert_int_equal(at->counters.rcv_constraint, 0);
 	assert_int_equal(at->counters.rcv_relay_errors, 1);
 	forward_mad(at->peer->lid, 0x8002);
 	assert_int_equal(at->counters.rcv_constraint, 1);
 	assert_int_equal(at->counters.rcv_relay_errors, 1);
+}
+
+/* A request with a P_Key that the port has not, or with another Q_Key than that of QP 1, is not answered, and counts. */
+static void test_agent_keys(void **state)
+{
+	struct ib_port *at = node("J")->ports[2], *port_0 = &sw(4)->ports[0];
+	/* Nobody knows the way of an answer. */
+	const uint64_t *answers = &at->peer->counters.rcv_relay_errors;
+
+	(void)state;
+	at->pkeys[1] = 0x0001;
+	forward_mad(at->lid, 0x8002);
+	forward_mad(at->lid, 0x0001);
+	forward_mad(at->lid, 0);
+	assert_int_equal(at->pkey_viols, 3);
+	forward_keys(at->lid, PKEY_DEFAULT, 77);
+	assert_int_equal(at->qkey_viols, 1);
+	assert_int_equal(at->counters.rcv.pkts, 4);
+	assert_int_equal(*answers, 0);
+	forward_mad(at->lid, 0x8001);
+	forward_mad(at->lid, 0x7fff);
+	assert_int_equal(*answers, 2);
+	assert_int_equal(at->pkey_viols, 3);
+	forward_mad(port_0->lid, 0x8002);
+	forward_keys(port_0->lid, PKEY_DEFAULT, 77);
+	assert_int_equal(port_0->pkey_viols, 1);
+	assert_int_equal(port_0->qkey_viols, 1);
+	assert_int_equal(port_0->counters.rcv_relay_errors, 0);
+}
+
+/* The same of a request from an adapter */
+static void test_agent_keys_inside(void **state)
+{
+	struct rig_qp *gsi = ib_new_qp(0, OHCA_QPT_GSI);
+	struct ib_port *at = node("J")->ports[2];
+	struct ohca_sge sge = rig_sge(mr[0], IOVA, MAD_LEN), into = rig_sge(mr[0], INTO, 1024);
+	struct ohca_av av = {.ib.dlid = htole16(at->lid), .port = 1};
+	struct mad_packet p = mad_request(MAD_CLASS_PM, MAD_GET, PM_CLASS_PORT_INFO, 0);
+	struct rig_wr wr = rig_datagram(gsi, &av, &sge);
+
+	(void)state;
+	rig_mr_set(mr[0], IOVA, p.mad, MAD_LEN);
+	rig_post_recv(gsi, 5, &into, 1);
+	wr.dest_qpn = 1;
+	wr.qkey = 77;
+	rig_post_send(gsi, &wr);
+	assert_cqe(rig_wait_send(gsi), OHCA_WC_SUCCESS, 0, wr.wr_id);
+	assert_int_equal(at->qkey_viols, 1);
+	at->pkeys[0] = 0x8001;
+	wr.qkey = RIG_GSI_QKEY;
+	rig_post_send(gsi, &wr);
+	assert_cqe(rig_wait_send(gsi), OHCA_WC_SUCCESS, 0, wr.wr_id);
+	assert_int_equal(at->pkey_viols, 1);
+	inproc_assert_no_cqe(gsi->rcq);
+	at->pkeys[0] = PKEY_DEFAULT;
+	rig_post_send(gsi, &wr);
+	assert_cqe(rig_wait_recv(gsi), OHCA_WC_SUCCESS, 0, 5);
 }
 
 /* A datagram to a group is for no agent: an answer would come from the LID of the group. */
@@ -700,6 +765,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_agents),
 	TEST(test_agents_from_outside),
 	TEST(test_agent_pkey),
+	TEST(test_agent_keys),
+	TEST(test_agent_keys_inside),
 	TEST(test_mcast_from_outside),
 	TEST(test_node_down),
 	TEST(test_cable_out),

@@ -90,7 +90,7 @@ static void ask(struct ib_port *at, const struct ib_packet *p)
 		ib_traffic_arrived(at, 1, payload_len(p), p->dlid >= LID_MCAST);
 	/* An answer to a group would come from the LID of the group. */
 	if (p->dlid >= LID_MCAST || !ib_decode_mad(&mad, &packet, QPN_GSI) ||
-	    !ib_ask_node(at, &mad))
+	    !ib_node_takes(at, &mad) || !ib_ask_node(at, &mad))
 		return;
 	if (ib_peek(&packet, bytes, ib_encode_mad(bytes, &mad)) == PACKET_GOOD)
 		answer(at, &packet);

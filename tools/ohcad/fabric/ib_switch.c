@@ -11,6 +11,7 @@
 #include "fabric/ib_link.h"
 #include "fabric/ib_subnet.h"
 #include "fabric/ib_switch.h"
+#include "packet/gid.h"
 #include "packet/ib.h"
 
 #define PORTS_STEP 8 /* without a topology, the number of ports is a multiple of this */
@@ -353,6 +354,39 @@ void ib_node_send(struct ib_port *from, const struct mad_packet *p)
 void ib_send_smp(struct port *src, const struct mad_packet *p)
 {
 	ib_node_send(src->ib, p);
+}
+
+static bool has_pkey(const struct ib_port *ib, uint16_t pkey)
+{
+	unsigned int i;
+
+	for (i = 0; i < IB_PORT_PKEYS; i++) {
+		if (pkeys_match(ib->pkeys[i], pkey))
+			return true;
+	}
+	return false;
+}
+
+bool ib_node_takes(struct ib_port *at, const struct mad_packet *p)
+{
+	struct ib_violation v = {
+		.key = p->pkey,
+		.slid = p->slid,
+		.dlid = p->dlid,
+		.sl = p->sl,
+		.src_qpn = p->src_qpn,
+		.dest_qpn = p->dest_qpn,
+	};
+
+	if (!has_pkey(at, p->pkey)) {
+		ib_port_bad_pkey(at, &v);
+		return false;
+	}
+	if (p->qkey == QKEY_GSI)
+		return true;
+	v.key = p->qkey;
+	ib_port_bad_qkey(at, &v);
+	return false;
 }
 
 bool ib_ask_node(struct ib_port *at, struct mad_packet *p)

@@ -17,11 +17,12 @@
 
 #define DATAGRAM_LEN (OHCA_GRH_LEN + MAD_LEN)
 
-/* The packet that @dg of @src is.  False: it is none for QP @qpn with its Q_Key. */
+/* The packet that @dg of @src is; for QP 1 with any P_Key and Q_Key.  False: it is none for QP @qpn. */
 static bool to_packet(struct mad_packet *p, const struct qp *src, const struct datagram *dg,
-		      uint32_t qpn, uint32_t qkey)
+		      uint32_t qpn)
 {
-	if (dg->dest_qpn != qpn || dg->qkey != qkey || dg->len != DATAGRAM_LEN)
+	if (dg->dest_qpn != qpn || (qpn == QPN_SMI && dg->qkey != QKEY_SMI) ||
+	    dg->len != DATAGRAM_LEN)
 		return false;
 	p->slid = le16toh(dg->cqe.ib.slid);
 	p->dlid = le16toh(dg->av->ib.dlid);
@@ -30,6 +31,7 @@ static bool to_packet(struct mad_packet *p, const struct qp *src, const struct d
 	p->pkey = qpn == QPN_GSI ? dg->pkey : PKEY_DEFAULT;
 	p->dest_qpn = qpn;
 	p->src_qpn = qp_link_num(src);
+	p->qkey = dg->qkey;
 	iov_peek(dg->iov + 1, dg->num - 1, p->mad, sizeof(p->mad));
 	return true;
 }
@@ -60,7 +62,7 @@ void smp_send(struct qp *src, const struct datagram *dg)
 	struct port *port = src->port;
 	struct mad_packet p;
 
-	if (!to_packet(&p, src, dg, QPN_SMI, QKEY_SMI))
+	if (!to_packet(&p, src, dg, QPN_SMI))
 		return;
 	if (!port->ib->lid)
 		p.slid = LID_PERMISSIVE;
@@ -111,7 +113,8 @@ bool gsi_ask_node(struct qp *src, const struct datagram *dg, uint64_t *received)
 		return false;
 	/* The packet is counted where it has come to, whatever becomes of it. */
 	link_lose_datagram(src, dg);
-	if (!to_packet(&p, src, dg, QPN_GSI, QKEY_GSI) || !ib_ask_node(route.at, &p))
+	if (!to_packet(&p, src, dg, QPN_GSI) || !ib_node_takes(route.at, &p) ||
+	    !ib_ask_node(route.at, &p))
 		return true;
 	to_datagram(&answer, &av, &p, QKEY_GSI, dg->pkey);
 	if (answer_arrives(route.at, port, &answer))

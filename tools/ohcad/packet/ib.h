@@ -115,7 +115,7 @@ enum packet_verdict ib_peek(struct ib_packet *p, const uint8_t *packet, size_t l
 bool ib_vcrc_is_good(const struct ib_packet *p);
 /* The rest of what ib_peek() found good, with the invariant CRC; @p refers to the packet. */
 enum packet_verdict ib_decode(struct ib_packet *p);
-/* The management datagram for QP @qpn that the packet is.  False: it is none. */
+/* The management datagram for QP @qpn that the packet is; for QP 1 with any P_Key and Q_Key.  False: it is none. */
 bool ib_decode_mad(struct mad_packet *mad, struct ib_packet *p, uint32_t qpn);
 
 /* ib_crc.c */

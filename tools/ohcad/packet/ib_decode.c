@@ -68,7 +68,7 @@ bool ib_decode_mad(struct mad_packet *mad, struct ib_packet *p, uint32_t qpn)
 	const struct bth_packet *bth = &p->bth;
 
 	if (ib_decode(p) != PACKET_GOOD || bth->service != BTH_UD || bth->dest_qpn != qpn ||
-	    bth->qkey != (qpn == QPN_GSI ? QKEY_GSI : QKEY_SMI) || bth->pkt.len != MAD_LEN)
+	    (qpn == QPN_SMI && bth->qkey != QKEY_SMI) || bth->pkt.len != MAD_LEN)
 		return false;
 	mad->slid = p->slid;
 	mad->dlid = p->dlid;
@@ -77,6 +77,7 @@ bool ib_decode_mad(struct mad_packet *mad, struct ib_packet *p, uint32_t qpn)
 	mad->pkey = bth->pkey;
 	mad->dest_qpn = qpn;
 	mad->src_qpn = bth->src_qpn;
+	mad->qkey = bth->qkey;
 	memcpy(mad->mad, bth->payload.iov_base, MAD_LEN);
 	return true;
 }

@@ -96,6 +96,7 @@ _Static_assert(sizeof(struct smp) == MAD_LEN, "size of struct smp");
  * @pkey: BTH; 0: the default one
  * @dest_qpn: BTH: 0: a subnet management packet, on VL 15
  * @src_qpn: DETH
+ * @qkey: DETH, of a datagram for QP 1 that has arrived
  * @mad: the datagram, as it is on the link; @hdr and @smp are views of it
  */
 struct mad_packet {
@@ -106,6 +107,7 @@ struct mad_packet {
 	uint16_t pkey;
 	uint32_t dest_qpn;
 	uint32_t src_qpn;
+	uint32_t qkey;
 	union {
 		uint8_t mad[MAD_LEN] __attribute__((aligned(8)));
 		struct mad_hdr hdr;

@@ -547,6 +547,19 @@ static void test_agent_pkey(void **state)
 	assert_int_equal(at->counters.rcv_relay_errors, 1);
 }
 
+/* A limited member of the partition gets the answer of a full one. */
+static void test_agent_limited(void **state)
+{
+	const struct ib_port *at = node("J")->ports[2];
+	struct rig_qp *gsi = ib_new_qp(0, OHCA_QPT_GSI);
+
+	(void)state;
+	ib_port_set_pkeys(ib_port_of(0), 0, (const uint16_t[]){0x7fff}, 1);
+	assert_agent_answers(gsi, at->lid);
+	assert_agent_answers(gsi, sw(5)->ports[0].lid);
+	assert_int_equal(ib_port_of(0)->pkey_viols, 0);
+}
+
 /* A request with a P_Key that the port has not, or with another Q_Key than that of QP 1, is not answered, and counts. */
 static void test_agent_keys(void **state)
 {
@@ -765,6 +778,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_agents),
 	TEST(test_agents_from_outside),
 	TEST(test_agent_pkey),
+	TEST(test_agent_limited),
 	TEST(test_agent_keys),
 	TEST(test_agent_keys_inside),
 	TEST(test_mcast_from_outside),

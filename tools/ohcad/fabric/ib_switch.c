@@ -356,18 +356,19 @@ void ib_send_smp(struct port *src, const struct mad_packet *p)
 	ib_node_send(src->ib, p);
 }
 
-static bool has_pkey(const struct ib_port *ib, uint16_t pkey)
+/* The P_Key of the port that matches, or 0 */
+static uint16_t matching_pkey(const struct ib_port *ib, uint16_t pkey)
 {
 	unsigned int i;
 
 	for (i = 0; i < IB_PORT_PKEYS; i++) {
 		if (pkeys_match(ib->pkeys[i], pkey))
-			return true;
+			return ib->pkeys[i];
 	}
-	return false;
+	return 0;
 }
 
-bool ib_node_takes(struct ib_port *at, const struct mad_packet *p)
+bool ib_node_takes(struct ib_port *at, struct mad_packet *p)
 {
 	struct ib_violation v = {
 		.key = p->pkey,
@@ -378,7 +379,8 @@ bool ib_node_takes(struct ib_port *at, const struct mad_packet *p)
 		.dest_qpn = p->dest_qpn,
 	};
 
-	if (!has_pkey(at, p->pkey)) {
+	p->pkey = matching_pkey(at, p->pkey);
+	if (!p->pkey) {
 		ib_port_bad_pkey(at, &v);
 		return false;
 	}

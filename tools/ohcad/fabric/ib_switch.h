@@ -97,9 +97,9 @@ void ib_node_send(struct ib_port *from, const struct mad_packet *p);
 
 /*
  * Does QP 1 of the port @at, of a node without a host, take the datagram: is its P_Key one of the port's, and its Q_Key right?
- * If not, the port takes notice.
+ * If not, the port takes notice.  If so, @p->pkey is the port's own one from then on, and so that of the response.
  */
-bool ib_node_takes(struct ib_port *at, const struct mad_packet *p);
+bool ib_node_takes(struct ib_port *at, struct mad_packet *p);
 /*
  * Let the agent of a node without a host process a datagram for QP 1 of its port @at.  True: @p is the response to QP
  * @p->src_qpn.

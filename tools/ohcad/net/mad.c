@@ -116,7 +116,7 @@ bool gsi_ask_node(struct qp *src, const struct datagram *dg, uint64_t *received)
 	if (!to_packet(&p, src, dg, QPN_GSI) || !ib_node_takes(route.at, &p) ||
 	    !ib_ask_node(route.at, &p))
 		return true;
-	to_datagram(&answer, &av, &p, QKEY_GSI, dg->pkey);
+	to_datagram(&answer, &av, &p, QKEY_GSI, p.pkey);
 	if (answer_arrives(route.at, port, &answer))
 		*received = link_receive_datagram(src, port, &answer);
 	return true;

@@ -9,6 +9,8 @@
 #include "harness.h"
 #include "inproc.h"
 #include "mad_request.h"
+#include "net/wire.h"
+#include "packet/ib.h"
 #include "packet/sm_attr.h"
 #include "ports_bed.h"
 #include "rig_assert.h"
@@ -543,6 +545,95 @@ static void test_migration(void **state)
 	ports_write(b, a);
 }
 
+/* QPs of the first ports, whose alternate paths are those of the second ports, with @pkey_index there */
+static void arm_second(struct rig_qp **a, struct rig_qp **b, uint16_t pkey_index)
+{
+	struct rig_qp *qp[2];
+	unsigned int i;
+
+	ports_connect(a, 1, 1, b, 1);
+	qp[0] = *a;
+	qp[1] = *b;
+	for (i = 0; i < 2; i++) {
+		qp[i]->attr.alt_port = 2;
+		qp[i]->attr.alt_av = ports_av(!i, 2, 2);
+		qp[i]->attr.alt_pkey_index = htole16(pkey_index);
+		qp[i]->attr.alt_timeout = 14;
+		qp[i]->attr.path_mig_state = OHCA_MIG_REARM;
+		assert_int_equal(
+			rig_modify(qp[i], 0, OHCA_QP_ALT_PATH | OHCA_QP_PATH_MIG_STATE), 0);
+	}
+	ports_write(*a, *b);
+	ports_write(*b, *a);
+}
+
+/* The P_Key of an alternate path is one of its own port. */
+static void test_migration_pkey(void **state)
+{
+	const uint16_t pkeys[] = {0x8002, 0x8001};
+	struct rig_qp *a, *b;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < PORTS_HCAS; i++)
+		ib_port_set_pkeys(ports_port(i, 2)->ib, 0, pkeys, 2);
+	arm_second(&a, &b, 1);
+	a->attr.path_mig_state = OHCA_MIG_MIGRATED;
+	assert_int_equal(rig_modify(a, 0, OHCA_QP_PATH_MIG_STATE), 0);
+	ports_write(a, b);
+	assert_int_equal(rig_query(b).port, 2);
+	assert_int_equal(ports_port(1, 2)->ib->pkey_viols, 0);
+}
+
+/* An empty RDMA WRITE with MigReq, as if it came from an uplink to a port of HCA 1 */
+static void receive_mig_req(struct rig_qp *b, uint8_t num, uint16_t pkey)
+{
+	const struct ohca_av av = {.ib.dlid = htole16(PORTS_LID(1, num))};
+	const struct ib_path path = {
+		.av = &av,
+		.slid = PORTS_LID(0, num),
+		.bth = {.service = BTH_RC, .mig_req = true, .pkey = pkey, .dest_qpn = b->qpn},
+	};
+	const struct pkt pkt = {
+		.op = PKT_WRITE,
+		.flags = PKT_FIRST | PKT_LAST,
+		.psn = le32toh(rig_query(b).rq_psn),
+		.npsn = 1,
+	};
+	struct iov_pos none = {.iov = NULL};
+	uint8_t bytes[IB_MAX_PACKET];
+	struct ib_packet packet;
+
+	assert_int_equal(ib_peek(&packet, bytes, ib_encode(bytes, &path, &pkt, &none)),
+			 PACKET_GOOD);
+	inproc_fabric(0)->receive_ib(ports_port(1, num), &packet);
+}
+
+/* What comes from an uplink makes a QP migrate to its other port, too, but only by its alternate path. */
+static void test_migration_from_outside(void **state)
+{
+	const uint16_t pkeys[] = {0x8002, 0x8001};
+	struct rig_qp *a, *b;
+	unsigned int i;
+	uint32_t psn;
+
+	(void)state;
+	for (i = 0; i < PORTS_HCAS; i++)
+		ib_port_set_pkeys(ports_port(i, 2)->ib, 0, pkeys, 2);
+	arm_second(&a, &b, 1);
+	assert_int_equal(wire_init(inproc_fabric(0), inproc_hca(0)->loop), 0);
+	psn = le32toh(rig_query(b).rq_psn);
+	receive_mig_req(b, 1, 0xffff);
+	receive_mig_req(b, 2, 0xffff);
+	assert_int_equal(ports_port(1, 2)->ib->pkey_viols, 1);
+	assert_int_equal(rig_query(b).port, 1);
+	assert_int_equal(le32toh(rig_query(b).rq_psn), psn);
+	receive_mig_req(b, 2, 0x8001);
+	assert_int_equal(rig_query(b).port, 2);
+	assert_int_equal(le32toh(rig_query(b).rq_psn), psn + 1);
+	wire_fini(inproc_fabric(0));
+}
+
 /* Ethernet frames: each port has its own QP of the netdev, and its own flows. */
 static void test_frames(void **state)
 {
@@ -615,6 +706,8 @@ int main(void)
 		WITH(test_node, up_ib),
 		WITH(test_mkeys, up_ib),
 		WITH(test_migration, up_ib),
+		WITH(test_migration_pkey, up_ib),
+		WITH(test_migration_from_outside, up_ib),
 		WITH(test_frames, up_eth),
 	};
 

@@ -27,10 +27,9 @@ static const uint8_t *dgid_of(const struct ib_packet *p)
 	return p->grh + 24;
 }
 
-/* Does it come by @av: from where that leads, and to its own address (9.6.1.2)? */
-static bool comes_by(const struct qp *qp, const struct ib_packet *p, const struct ohca_av *av)
+/* Does it come to @ib by @av: from where that leads, and to its own address (9.6.1.2)? */
+static bool comes_by(const struct ib_port *ib, const struct ib_packet *p, const struct ohca_av *av)
 {
-	const struct ib_port *ib = qp->port->ib;
 	uint16_t index = le16toh(av->sgid_index);
 
 	if (p->slid != le16toh(av->ib.dlid) || p->dlid != ib_port_source_lid(ib, av) ||
@@ -41,7 +40,8 @@ static bool comes_by(const struct qp *qp, const struct ib_packet *p, const struc
 }
 
 /* Is it of the partition of the path?  If not, the port takes notice. */
-static bool check_pkey(const struct qp *qp, const struct ib_packet *p, enum path_verdict verdict)
+static bool check_pkey(struct port *port, const struct qp *qp, const struct ib_packet *p,
+		       enum path_verdict verdict)
 {
 	struct ib_violation v;
 
@@ -49,22 +49,22 @@ static bool check_pkey(const struct qp *qp, const struct ib_packet *p, enum path
 		return true;
 	v = ib_violation_of(p);
 	v.src_qpn = qp->dest_qpn;
-	ib_port_bad_pkey(qp->port->ib, &v);
+	ib_port_bad_pkey(port->ib, &v);
 	return false;
 }
 
-/* Does the QP take it?  It notices what the packet says of path migration. */
-static bool takes(struct qp *qp, const struct ib_packet *p)
+/* Does the QP take what has come to @port?  It notices what the packet says of path migration. */
+static bool takes(struct port *port, struct qp *qp, const struct ib_packet *p)
 {
 	bool mig_req = p->bth.mig_req;
 	enum path_verdict verdict;
 
 	if (!qp_receives(qp))
 		return false;
-	verdict = qp_mig_judge(qp, mig_req, comes_by(qp, p, qp_mig_path(qp, mig_req)));
+	verdict = qp_mig_judge(qp, mig_req, comes_by(port->ib, p, qp_mig_path(qp, mig_req)));
 	if (verdict == PATH_OTHER)
 		return false;
-	if (verdict == PATH_NO_ALTERNATE || !check_pkey(qp, p, verdict)) {
+	if (verdict == PATH_NO_ALTERNATE || !check_pkey(port, qp, p, verdict)) {
 		if (verdict == PATH_NO_ALTERNATE || verdict == PATH_ALTERNATE)
 			qp_mig_fail(qp);
 		return false;
@@ -80,11 +80,12 @@ static void lose(struct port *port, const struct ib_packet *p, uint32_t bytes)
 	ib_traffic_arrived(port->ib, 1, bytes, p->dlid >= LID_MCAST);
 }
 
-static void receive_connected(struct wire_stats *stats, struct qp *qp, const struct ib_packet *p)
+static void receive_connected(struct wire_stats *stats, struct port *port, struct qp *qp,
+			      const struct ib_packet *p)
 {
-	if (!takes(qp, p)) {
+	if (!takes(port, qp, p)) {
 		stats->not_peer++;
-		lose(qp->port, p, p->bth.pkt.len);
+		lose(port, p, p->bth.pkt.len);
 		return;
 	}
 	stats->received++;
@@ -169,10 +170,24 @@ static void lose_unknown(struct port *port, const struct ib_packet *p)
 	lose(port, p, p->bth.pkt.len);
 }
 
+/* The QP that the packet is for, or NULL: one of the port, or one whose alternate path ends there if its peer has migrated */
+static struct qp *find_qp(const struct port *port, const struct bth_packet *bth)
+{
+	struct qp *qp = qp_of_port(port, bth->dest_qpn);
+
+	if (qp || !bth->mig_req)
+		return qp;
+	qp = qp_get(port->hca, bth->dest_qpn);
+	if (!qp || !qp_is(qp, QPT_CONNECTED) || qp->attr.path_mig_state != OHCA_MIG_ARMED ||
+	    qp->attr.alt_port != port->num)
+		return NULL;
+	return qp;
+}
+
 static void receive_good(struct port *port, const struct ib_packet *p)
 {
 	struct wire_stats *stats = &port->hca->fabric->wire->stats;
-	struct qp *qp = qp_of_port(port, p->bth.dest_qpn);
+	struct qp *qp = find_qp(port, &p->bth);
 
 	/* QP 0 has a lane of its own. */
 	if (p->dlid >= LID_MCAST || !qp || !wire_is_for(qp, &p->bth) || qp->type == OHCA_QPT_SMI)
@@ -180,7 +195,7 @@ static void receive_good(struct port *port, const struct ib_packet *p)
 	else if (p->bth.service == BTH_UD)
 		receive_datagram(stats, qp, p);
 	else
-		receive_connected(stats, qp, p);
+		receive_connected(stats, port, qp, p);
 }
 
 /* A congestion notification */

@@ -35,8 +35,9 @@ uint16_t qp_mig_pkey(const struct qp *qp, enum path_verdict verdict)
 {
 	const struct ohca_qp_attr *attr = &qp->attr;
 
-	return port_pkey(qp->port, le16toh(verdict == PATH_ALTERNATE ? attr->alt_pkey_index
-								     : attr->pkey_index));
+	if (verdict == PATH_ALTERNATE)
+		return port_pkey(hca_port(qp->hca, attr->alt_port), le16toh(attr->alt_pkey_index));
+	return qp_pkey(qp);
 }
 
 bool qp_mig_is_possible(const struct qp *qp)

@@ -88,3 +88,37 @@ int post_rx(struct bed *bed, uint64_t wr_id)
 
 	return ohca_post_recv(bed->qp, &wr, &bad);
 }
+
+struct ibv_srq *make_srq(struct bed *bed, uint32_t max_wr, uint32_t max_sge)
+{
+	struct ibv_srq_init_attr attr = {.attr = {.max_wr = max_wr, .max_sge = max_sge}};
+
+	return ohca_create_srq(bed->pd, &attr);
+}
+
+struct mock_srq *srq_dev(struct ibv_srq *srq)
+{
+	return mock_find_srq(to_osrq(srq)->srqn);
+}
+
+int post_srq(struct ibv_srq *srq, uint64_t wr_id)
+{
+	struct ibv_recv_wr *bad, wr = {.wr_id = wr_id};
+
+	return ohca_post_srq_recv(srq, &wr, &bad);
+}
+
+struct ibv_srq *make_xrc_srq(struct bed *bed, struct ibv_xrcd *xrcd)
+{
+	struct ibv_srq_init_attr_ex attr = {
+		.attr = {.max_wr = 4},
+		.comp_mask = IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_TYPE |
+			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
+		.srq_type = IBV_SRQT_XRC,
+		.pd = bed->pd,
+		.cq = bed->cq,
+		.xrcd = xrcd,
+	};
+
+	return ohca_create_srq_ex(bed->ctx, &attr);
+}

@@ -43,4 +43,14 @@ void use_qp(struct bed *bed, struct ibv_qp *qp);
 int post(struct bed *bed, uint64_t wr_id, unsigned int flags);
 int post_rx(struct bed *bed, uint64_t wr_id);
 
+/* An SRQ of the bed's PD; make_xrc_srq(): of 4 entries, with the bed's CQ. */
+struct ibv_srq *make_srq(struct bed *bed, uint32_t max_wr, uint32_t max_sge);
+struct ibv_srq *make_xrc_srq(struct bed *bed, struct ibv_xrcd *xrcd);
+
+/* The device's side of it */
+struct mock_srq *srq_dev(struct ibv_srq *srq);
+
+/* Post a receive without data. */
+int post_srq(struct ibv_srq *srq, uint64_t wr_id);
+
 #endif /* LIBOHCA_BED_H */

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of libohca with numbers of QPs and SRQs that the kernel uses again, and with threads that wait for
+ * each other, against a mock kernel and device.
+ */
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bed.h"
+#include "tap.h"
+
+/**
+ * struct successor - an object that is created while the events of its predecessor are not acknowledged
+ * @bed: the bed, whose QP is the predecessor
+ * @qp: the QP
+ * @srq: the SRQ, of the XRC domain @xrcd
+ */
+struct successor {
+	struct bed *bed;
+	struct ibv_qp *qp;
+	struct ibv_srq *srq;
+	struct ibv_xrcd *xrcd;
+};
+
+static void create_qp_meanwhile(void *arg)
+{
+	struct successor *next = arg;
+
+	next->qp = make_qp(next->bed, (struct ibv_qp_cap){.max_send_wr = 4, .max_send_sge = 1});
+}
+
+static void test_qp_acks(const void *arg)
+{
+	struct ibv_qp_cap cap = {.max_send_wr = 4, .max_send_sge = 1};
+	struct bed bed;
+	struct successor next = {.bed = &bed};
+	struct ibv_wc wc;
+	uint32_t qpn;
+
+	(void)arg;
+	if (!set_up(&bed, 8, cap))
+		return;
+	qpn = to_oqp(bed.qp)->qpn;
+	EXPECT_EQ(post(&bed, 1, IBV_SEND_SIGNALED), 0);
+	EXPECT(mock_do_send(bed.dev));
+	mock_wait_acks = create_qp_meanwhile;
+	mock_wait_arg = &next;
+	EXPECT_EQ(ohca_destroy_qp(bed.qp), 0);
+	bed.qp = NULL;
+	/* The kernel gave it the same number; it has no completion of its predecessor's. */
+	if (EXPECT(next.qp)) {
+		EXPECT_EQ(to_oqp(next.qp)->qpn, qpn);
+		use_qp(&bed, next.qp);
+		EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 0);
+		EXPECT_EQ(post(&bed, 2, IBV_SEND_SIGNALED), 0);
+		EXPECT(mock_do_send(bed.dev));
+		EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 1);
+		EXPECT_EQ(wc.wr_id, 2);
+	}
+	tear_down(&bed);
+}
+
+/* The bed's QP takes a receive request of the SRQ, and completes it. */
+static void receive_from(struct bed *bed, struct ibv_srq *srq, uint64_t wr_id)
+{
+	struct mock_taken taken;
+
+	EXPECT_EQ(post_srq(srq, wr_id), 0);
+	EXPECT(mock_take(srq_dev(srq), &taken));
+	mock_complete_taken(bed->dev, &taken);
+}
+
+static void create_srq_meanwhile(void *arg)
+{
+	struct successor *next = arg;
+
+	next->srq = make_xrc_srq(next->bed, next->xrcd);
+}
+
+static void test_srq_acks(const void *arg)
+{
+	struct ibv_qp_cap cap = {.max_send_wr = 4, .max_send_sge = 1};
+	struct verbs_xrcd xrcd = {};
+	struct bed bed;
+	struct successor next = {.bed = &bed, .xrcd = &xrcd.xrcd};
+	struct ibv_srq *srq;
+	struct ibv_wc wc;
+	uint32_t srqn;
+
+	(void)arg;
+	if (!set_up(&bed, 8, cap))
+		return;
+	srq = make_xrc_srq(&bed, next.xrcd);
+	if (!EXPECT(srq))
+		return;
+	srqn = to_osrq(srq)->srqn;
+	receive_from(&bed, srq, 1);
+	/* The CQ remembers the SRQ of its last completion. */
+	EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 1);
+	receive_from(&bed, srq, 3);
+	mock_wait_acks = create_srq_meanwhile;
+	mock_wait_arg = &next;
+	EXPECT_EQ(ohca_destroy_srq(srq), 0);
+	if (EXPECT(next.srq)) {
+		EXPECT_EQ(to_osrq(next.srq)->srqn, srqn);
+		EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 0);
+		receive_from(&bed, next.srq, 2);
+		EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 1);
+		EXPECT_EQ(wc.wr_id, 2);
+		EXPECT_EQ(ohca_destroy_srq(next.srq), 0);
+	}
+	tear_down(&bed);
+}
+
+/**
+ * struct section - a CQ between ibv_start_poll() and ibv_end_poll(), for which other threads wait
+ * @bed: its CQ
+ * @destroyed: posted when the kernel has destroyed the QP or SRQ
+ * @acked: its events are acknowledged
+ */
+struct section {
+	struct bed bed;
+	sem_t destroyed;
+	sem_t acked;
+};
+
+static void wait_for_acks(void *arg)
+{
+	struct section *section = arg;
+
+	sem_post(&section->destroyed);
+	sem_wait(&section->acked);
+}
+
+static void *destroy_qp(void *arg)
+{
+	return ohca_destroy_qp(arg) ? arg : NULL;
+}
+
+static void *destroy_srq(void *arg)
+{
+	return ohca_destroy_srq(arg) ? arg : NULL;
+}
+
+static void *create_qp(void *arg)
+{
+	create_qp_meanwhile(arg);
+	return NULL;
+}
+
+/* Another thread destroys an object, and waits for acknowledgements. */
+static pthread_t destroy(struct section *section, void *(*thread)(void *arg), void *obj)
+{
+	pthread_t other;
+
+	mock_wait_acks = wait_for_acks;
+	mock_wait_arg = section;
+	EXPECT_EQ(pthread_create(&other, NULL, thread, obj), 0);
+	sem_wait(&section->destroyed);
+	return other;
+}
+
+static void join(pthread_t other)
+{
+	void *ret;
+
+	pthread_join(other, &ret);
+	EXPECT(!ret);
+}
+
+/* Whether those that wait for the CQ leave the table to this thread. */
+static bool is_free(struct ohca_table *table)
+{
+	struct timespec until;
+
+	usleep(20000);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 10;
+	if (!EXPECT_EQ(pthread_mutex_timedlock(&table->mutex, &until), 0))
+		return false;
+	pthread_mutex_unlock(&table->mutex);
+	return true;
+}
+
+/*
+ * A thread that looks at completions creates objects.  Others wait for the CQ, because they destroy
+ * an SRQ, or a QP, and create a QP with its number.
+ */
+static void test_section(const void *arg)
+{
+	struct ibv_cq_init_attr_ex attr = {.cqe = 16, .wc_flags = IBV_WC_STANDARD_FLAGS};
+	struct ibv_qp_cap cap = {.max_send_wr = 1};
+	struct mock_qp stranger = {.qpn = 0x1234};
+	struct ibv_poll_cq_attr poll = {};
+	struct verbs_xrcd xrcd = {};
+	struct ohca_cqe cqe = {};
+	struct section section;
+	struct successor next = {.bed = &section.bed};
+	struct ibv_cq *plain;
+	struct ibv_cq_ex *cq;
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+	pthread_t other[3];
+	uint32_t qpn;
+	int i;
+
+	(void)arg;
+	if (!set_up_bare(&section.bed, 16))
+		return;
+	sem_init(&section.destroyed, 0, 0);
+	sem_init(&section.acked, 0, 0);
+	plain = section.bed.cq;
+	cq = ohca_create_cq_ex(section.bed.ctx, &attr);
+	section.bed.cq = ibv_cq_ex_to_cq(cq);
+	qp = make_qp(&section.bed, cap);
+	qpn = qp->qp_num;
+	srq = make_xrc_srq(&section.bed, &xrcd.xrcd);
+	mock_complete(cq->cq_context, &stranger, 8, &cqe);
+
+	EXPECT_EQ(ibv_start_poll(cq, &poll), 0);
+	other[0] = destroy(&section, destroy_srq, srq);
+	mock_srqs[0].used = true; /* the number is not used again */
+	sem_post(&section.acked);
+	srq = NULL;
+	if (is_free(&to_octx(section.bed.ctx)->srqs))
+		srq = make_srq(&section.bed, 1, 1);
+	other[1] = destroy(&section, destroy_qp, qp);
+	EXPECT_EQ(pthread_create(&other[2], NULL, create_qp, &next), 0);
+	qp = NULL;
+	if (is_free(&to_octx(section.bed.ctx)->qps))
+		qp = make_qp(&section.bed, cap);
+	sem_post(&section.acked);
+	is_free(&to_octx(section.bed.ctx)->qps);
+	ibv_end_poll(cq);
+
+	for (i = 0; i < 3; i++)
+		join(other[i]);
+	if (EXPECT(next.qp)) {
+		EXPECT_EQ(next.qp->qp_num, qpn);
+		EXPECT_EQ(ohca_destroy_qp(next.qp), 0);
+	}
+	if (EXPECT(qp))
+		EXPECT_EQ(ohca_destroy_qp(qp), 0);
+	if (EXPECT(srq))
+		EXPECT_EQ(ohca_destroy_srq(srq), 0);
+	EXPECT_EQ(ohca_destroy_cq(plain), 0);
+	tear_down(&section.bed);
+}
+
+static const struct tap_test tests[] = {
+	{"QP: its number is used again before its events are acknowledged", test_qp_acks, NULL},
+	{"SRQ: its number is used again before its events are acknowledged", test_srq_acks, NULL},
+	{"objects made between ibv_start_poll() and ibv_end_poll()", test_section, NULL},
+};
+
+int main(void)
+{
+	return tap_run(tests, ARRAY_SIZE(tests));
+}

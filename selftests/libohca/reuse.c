@@ -4,6 +4,8 @@
  * each other, against a mock kernel and device.
  */
 
+#define _GNU_SOURCE /* pthread_timedjoin_np */
+
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -119,15 +121,48 @@ static void test_srq_acks(const void *arg)
 
 /**
  * struct section - a CQ between ibv_start_poll() and ibv_end_poll(), for which other threads wait
- * @bed: its CQ
+ * @bed: its CQ is that one
+ * @plain: another CQ
+ * @cq: the CQ
  * @destroyed: posted when the kernel has destroyed the QP or SRQ
  * @acked: its events are acknowledged
  */
 struct section {
 	struct bed bed;
+	struct ibv_cq *plain;
+	struct ibv_cq_ex *cq;
 	sem_t destroyed;
 	sem_t acked;
 };
+
+static bool set_up_section(struct section *section)
+{
+	struct ibv_cq_init_attr_ex attr = {.cqe = 16, .wc_flags = IBV_WC_STANDARD_FLAGS};
+
+	if (!set_up_bare(&section->bed, 16))
+		return false;
+	sem_init(&section->destroyed, 0, 0);
+	sem_init(&section->acked, 0, 0);
+	section->plain = section->bed.cq;
+	section->cq = ohca_create_cq_ex(section->bed.ctx, &attr);
+	section->bed.cq = ibv_cq_ex_to_cq(section->cq);
+	return EXPECT(section->cq);
+}
+
+static void tear_down_section(struct section *section)
+{
+	EXPECT_EQ(ohca_destroy_cq(section->plain), 0);
+	tear_down(&section->bed);
+}
+
+/* A completion of a QP that the library does not know */
+static void complete_stranger(struct section *section, uint64_t wr_id)
+{
+	struct mock_qp stranger = {.qpn = 0x1234};
+	struct ohca_cqe cqe = {};
+
+	mock_complete(section->cq->cq_context, &stranger, wr_id, &cqe);
+}
 
 static void wait_for_acks(void *arg)
 {
@@ -193,16 +228,11 @@ static bool is_free(struct ohca_table *table)
  */
 static void test_section(const void *arg)
 {
-	struct ibv_cq_init_attr_ex attr = {.cqe = 16, .wc_flags = IBV_WC_STANDARD_FLAGS};
 	struct ibv_qp_cap cap = {.max_send_wr = 1};
-	struct mock_qp stranger = {.qpn = 0x1234};
 	struct ibv_poll_cq_attr poll = {};
 	struct verbs_xrcd xrcd = {};
-	struct ohca_cqe cqe = {};
 	struct section section;
 	struct successor next = {.bed = &section.bed};
-	struct ibv_cq *plain;
-	struct ibv_cq_ex *cq;
 	struct ibv_srq *srq;
 	struct ibv_qp *qp;
 	pthread_t other[3];
@@ -210,19 +240,14 @@ static void test_section(const void *arg)
 	int i;
 
 	(void)arg;
-	if (!set_up_bare(&section.bed, 16))
+	if (!set_up_section(&section))
 		return;
-	sem_init(&section.destroyed, 0, 0);
-	sem_init(&section.acked, 0, 0);
-	plain = section.bed.cq;
-	cq = ohca_create_cq_ex(section.bed.ctx, &attr);
-	section.bed.cq = ibv_cq_ex_to_cq(cq);
 	qp = make_qp(&section.bed, cap);
 	qpn = qp->qp_num;
 	srq = make_xrc_srq(&section.bed, &xrcd.xrcd);
-	mock_complete(cq->cq_context, &stranger, 8, &cqe);
+	complete_stranger(&section, 8);
 
-	EXPECT_EQ(ibv_start_poll(cq, &poll), 0);
+	EXPECT_EQ(ibv_start_poll(section.cq, &poll), 0);
 	other[0] = destroy(&section, destroy_srq, srq);
 	mock_srqs[0].used = true; /* the number is not used again */
 	sem_post(&section.acked);
@@ -236,7 +261,7 @@ static void test_section(const void *arg)
 		qp = make_qp(&section.bed, cap);
 	sem_post(&section.acked);
 	is_free(&to_octx(section.bed.ctx)->qps);
-	ibv_end_poll(cq);
+	ibv_end_poll(section.cq);
 
 	for (i = 0; i < 3; i++)
 		join(other[i]);
@@ -248,14 +273,187 @@ static void test_section(const void *arg)
 		EXPECT_EQ(ohca_destroy_qp(qp), 0);
 	if (EXPECT(srq))
 		EXPECT_EQ(ohca_destroy_srq(srq), 0);
-	EXPECT_EQ(ohca_destroy_cq(plain), 0);
-	tear_down(&section.bed);
+	tear_down_section(&section);
+}
+
+/* Run a part of a test that might wait for ever. */
+static void in_time(void *(*part)(void *arg), void *arg)
+{
+	struct timespec until;
+	pthread_t thread;
+
+	EXPECT_EQ(pthread_create(&thread, NULL, part, arg), 0);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 10 * tap_slow();
+	if (pthread_timedjoin_np(thread, NULL, &until))
+		tap_bail("a thread waits for ever");
+}
+
+/* The kernel uses the number of an object that another thread destroys, in a section. */
+static void *reuse_in_section(void *arg)
+{
+	struct section *section = arg;
+	struct ibv_qp_cap cap = {.max_send_wr = 4};
+	struct ibv_cq_ex *cq = section->cq;
+	struct ibv_poll_cq_attr poll = {};
+	struct bed *bed = &section->bed;
+	struct verbs_xrcd xrcd = {};
+	struct ibv_srq *srq;
+	pthread_t other[2];
+	uint32_t num;
+
+	use_qp(bed, make_qp(bed, cap));
+	srq = make_xrc_srq(bed, &xrcd.xrcd);
+	complete_stranger(section, 1);
+	EXPECT_EQ(post(bed, 2, IBV_SEND_SIGNALED), 0);
+	EXPECT(mock_do_send(bed->dev));
+	receive_from(bed, srq, 3);
+	complete_stranger(section, 4);
+
+	EXPECT_EQ(ibv_start_poll(cq, &poll), 0);
+	num = bed->qp->qp_num;
+	other[0] = destroy(section, destroy_qp, bed->qp);
+	bed->qp = make_qp(bed, cap);
+	EXPECT_EQ(bed->qp->qp_num, num);
+	sem_post(&section->acked);
+	num = to_osrq(srq)->srqn;
+	other[1] = destroy(section, destroy_srq, srq);
+	srq = make_xrc_srq(bed, &xrcd.xrcd);
+	EXPECT_EQ(to_osrq(srq)->srqn, num);
+	sem_post(&section->acked);
+	/* The present completion is not written to. */
+	EXPECT_EQ(le32toh(mock_cq_rec(cq->cq_context)->ci), 0);
+	EXPECT_EQ(ibv_wc_read_qp_num(cq), 0x1234);
+	EXPECT_EQ(ibv_next_poll(cq), 0);
+	EXPECT_EQ(cq->wr_id, 4);
+	EXPECT_EQ(ibv_next_poll(cq), ENOENT);
+	ibv_end_poll(cq);
+	EXPECT_EQ(le32toh(mock_cq_rec(cq->cq_context)->ci), 4);
+	join(other[0]);
+	join(other[1]);
+	EXPECT_EQ(ohca_destroy_srq(srq), 0);
+	return NULL;
+}
+
+static void test_reuse_in_section(const void *arg)
+{
+	struct section section;
+
+	(void)arg;
+	if (!set_up_section(&section))
+		return;
+	in_time(reuse_in_section, &section);
+	tear_down_section(&section);
+}
+
+/* The thread that looks at completions destroys the objects that they are of. */
+static void *destroy_in_section(void *arg)
+{
+	struct section *section = arg;
+	struct ibv_qp_cap cap = {.max_send_wr = 4};
+	struct ibv_cq_ex *cq = section->cq;
+	struct ibv_poll_cq_attr poll = {};
+	struct bed *bed = &section->bed;
+	struct verbs_xrcd xrcd = {};
+	struct ibv_srq *srq;
+	uint64_t i;
+
+	use_qp(bed, make_qp(bed, cap));
+	srq = make_xrc_srq(bed, &xrcd.xrcd);
+	for (i = 1; i < 3; i++) {
+		EXPECT_EQ(post(bed, i, IBV_SEND_SIGNALED), 0);
+		EXPECT(mock_do_send(bed->dev));
+		receive_from(bed, srq, i);
+	}
+	complete_stranger(section, 8);
+
+	EXPECT_EQ(ibv_start_poll(cq, &poll), 0);
+	EXPECT_EQ(cq->wr_id, 1);
+	EXPECT_EQ(to_state(bed->qp, IBV_QPS_RESET), 0);
+	EXPECT_EQ(ohca_destroy_qp(bed->qp), 0);
+	EXPECT_EQ(ohca_destroy_srq(srq), 0);
+	bed->qp = NULL;
+	EXPECT_EQ(le32toh(mock_cq_rec(cq->cq_context)->ci), 0);
+	EXPECT_EQ(ibv_wc_read_opcode(cq), IBV_WC_SEND);
+	EXPECT_EQ(ibv_next_poll(cq), 0);
+	EXPECT_EQ(cq->wr_id, 8);
+	EXPECT_EQ(ibv_next_poll(cq), ENOENT);
+	ibv_end_poll(cq);
+	return NULL;
+}
+
+static void test_destroy_in_section(const void *arg)
+{
+	struct section section;
+
+	(void)arg;
+	if (!set_up_section(&section))
+		return;
+	in_time(destroy_in_section, &section);
+	tear_down_section(&section);
+}
+
+/* Who destroys a QP has neither of its CQs while it waits for the other one. */
+static void *poll_in_section(void *arg)
+{
+	struct section *section = arg;
+	struct ibv_poll_cq_attr poll = {};
+	pthread_t other;
+	struct ibv_wc wc;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		struct ibv_qp_init_attr attr = {
+			.send_cq = i ? section->plain : section->bed.cq,
+			.recv_cq = i ? section->bed.cq : section->plain,
+			.qp_type = IBV_QPT_RC,
+		};
+		struct ibv_qp *qp = ohca_create_qp(section->bed.pd, &attr);
+
+		complete_stranger(section, 8);
+		EXPECT_EQ(ibv_start_poll(section->cq, &poll), 0);
+		EXPECT_EQ(pthread_create(&other, NULL, destroy_qp, qp), 0);
+		usleep(20000);
+		EXPECT_EQ(ohca_poll_cq(section->plain, 1, &wc), 0);
+		ibv_end_poll(section->cq);
+		join(other);
+	}
+	return NULL;
+}
+
+static void test_poll_in_section(const void *arg)
+{
+	struct ibv_cq_init_attr_ex attr = {.cqe = 16};
+	struct section section;
+	struct ibv_cq_ex *cqs[2];
+	int i;
+
+	(void)arg;
+	if (!set_up_section(&section))
+		return;
+	cqs[0] = section.cq;
+	cqs[1] = ohca_create_cq_ex(section.bed.ctx, &attr);
+	EXPECT_EQ(ohca_destroy_cq(section.plain), 0);
+	/* Whichever has the higher address */
+	for (i = 0; i < 2; i++) {
+		section.cq = cqs[i];
+		section.bed.cq = ibv_cq_ex_to_cq(cqs[i]);
+		section.plain = ibv_cq_ex_to_cq(cqs[!i]);
+		in_time(poll_in_section, &section);
+	}
+	tear_down_section(&section);
 }
 
 static const struct tap_test tests[] = {
 	{"QP: its number is used again before its events are acknowledged", test_qp_acks, NULL},
 	{"SRQ: its number is used again before its events are acknowledged", test_srq_acks, NULL},
 	{"objects made between ibv_start_poll() and ibv_end_poll()", test_section, NULL},
+	{"numbers used again between ibv_start_poll() and ibv_end_poll()", test_reuse_in_section,
+	 NULL},
+	{"objects destroyed between ibv_start_poll() and ibv_end_poll()", test_destroy_in_section,
+	 NULL},
+	{"a CQ polled between ibv_start_poll() and ibv_end_poll() of another", test_poll_in_section,
+	 NULL},
 };
 
 int main(void)

@@ -379,14 +379,34 @@ int ohca_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	return 0;
 }
 
-/* The QP's CQs in the order of locking; NULL for one that it does not have */
+/* Whether this thread is between ibv_start_poll() and ibv_end_poll() */
+static bool ohca_cq_is_polled_here(struct ohca_cq *cq)
+{
+	return atomic_load_explicit(&cq->poller, memory_order_relaxed) == pthread_self();
+}
+
+void ohca_cq_lock(struct ohca_cq *cq)
+{
+	if (cq && !ohca_cq_is_polled_here(cq))
+		ohca_lock(&cq->lock);
+}
+
+bool ohca_cq_trylock(struct ohca_cq *cq)
+{
+	return !cq || ohca_cq_is_polled_here(cq) || ohca_trylock(&cq->lock);
+}
+
+void ohca_cq_unlock(struct ohca_cq *cq)
+{
+	if (cq && !ohca_cq_is_polled_here(cq))
+		ohca_unlock(&cq->lock);
+}
+
+/* The QP's CQs; NULL for one that it does not have, or that is the other one */
 static void ohca_cqs(struct ohca_qp *qp, struct ohca_cq *cqs[2])
 {
-	struct ohca_cq *send_cq = to_ocq(qp->vqp.qp.send_cq);
-	struct ohca_cq *recv_cq = to_ocq(qp->vqp.qp.recv_cq);
-
-	cqs[0] = send_cq < recv_cq ? send_cq : recv_cq;
-	cqs[1] = send_cq < recv_cq ? recv_cq : send_cq;
+	cqs[0] = qp->vqp.qp.send_cq ? to_ocq(qp->vqp.qp.send_cq) : NULL;
+	cqs[1] = qp->vqp.qp.recv_cq ? to_ocq(qp->vqp.qp.recv_cq) : NULL;
 	if (cqs[0] == cqs[1])
 		cqs[0] = NULL;
 }
@@ -397,9 +417,12 @@ void ohca_cqs_lock(struct ohca_qp *qp)
 	int i;
 
 	ohca_cqs(qp, cqs);
-	for (i = 0; i < 2; i++)
-		if (cqs[i])
-			ohca_lock(&cqs[i]->lock);
+	for (i = 0;; i = !i) {
+		ohca_cq_lock(cqs[i]);
+		if (ohca_cq_trylock(cqs[!i]))
+			return;
+		ohca_cq_unlock(cqs[i]);
+	}
 }
 
 bool ohca_cqs_trylock(struct ohca_qp *qp)
@@ -407,24 +430,21 @@ bool ohca_cqs_trylock(struct ohca_qp *qp)
 	struct ohca_cq *cqs[2];
 
 	ohca_cqs(qp, cqs);
-	if (cqs[0] && !ohca_trylock(&cqs[0]->lock))
+	if (!ohca_cq_trylock(cqs[0]))
 		return false;
-	if (!cqs[1] || ohca_trylock(&cqs[1]->lock))
+	if (ohca_cq_trylock(cqs[1]))
 		return true;
-	if (cqs[0])
-		ohca_unlock(&cqs[0]->lock);
+	ohca_cq_unlock(cqs[0]);
 	return false;
 }
 
 void ohca_cqs_unlock(struct ohca_qp *qp)
 {
 	struct ohca_cq *cqs[2];
-	int i;
 
 	ohca_cqs(qp, cqs);
-	for (i = 0; i < 2; i++)
-		if (cqs[i])
-			ohca_unlock(&cqs[i]->lock);
+	ohca_cq_unlock(cqs[0]);
+	ohca_cq_unlock(cqs[1]);
 }
 
 static void ohca_cq_purge(struct ohca_cq *cq, uint32_t qpn, uint32_t srqn)
@@ -432,7 +452,8 @@ static void ohca_cq_purge(struct ohca_cq *cq, uint32_t qpn, uint32_t srqn)
 	uint32_t ci = cq->ring.ci;
 
 	ohca_ring_purge(&cq->ring, qpn, srqn);
-	if (cq->ring.ci != ci)
+	/* The present completion is still read until ibv_end_poll(), which stores the index. */
+	if (cq->ring.ci != ci && !atomic_load_explicit(&cq->poller, memory_order_relaxed))
 		ohca_rec_store(&cq->rec->ci, cq->ring.ci);
 }
 

@@ -33,6 +33,8 @@ static int ohca_start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr
 	ret = ohca_next_poll(ibcq);
 	if (ret)
 		ohca_unlock(&cq->lock);
+	else
+		atomic_store_explicit(&cq->poller, pthread_self(), memory_order_relaxed);
 	return ret;
 }
 
@@ -41,6 +43,7 @@ static void ohca_end_poll(struct ibv_cq_ex *ibcq)
 	struct ohca_cq *cq = to_ocq_ex(ibcq);
 
 	ohca_rec_store(&cq->rec->ci, cq->ring.ci);
+	atomic_store_explicit(&cq->poller, 0, memory_order_relaxed);
 	ohca_unlock(&cq->lock);
 }
 

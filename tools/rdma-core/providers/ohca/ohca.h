@@ -147,6 +147,7 @@ struct ohca_buf {
  * @last_srq: SRQ of the last completion with one
  * @cur: present completion of the extended poll interface
  * @lock: protects all of the above
+ * @poller: thread that is between ibv_start_poll() and ibv_end_poll(), and so has @lock, or 0
  * @arm_next: value of the record's counter
  * @arm_solicited: value of the record's counter
  * @arm_lock: protects these two, and @rec; taken with @lock held or without it: the application may
@@ -162,6 +163,7 @@ struct ohca_cq {
 	struct ohca_qp *last_qp;
 	struct ohca_srq *last_srq;
 	const struct ohca_cqe *cur;
+	_Atomic(pthread_t) poller;
 	uint32_t arm_next;
 	uint32_t arm_solicited;
 	struct ohca_buf buf;
@@ -578,7 +580,17 @@ static inline bool ohca_cqe_is_ib(const struct ohca_cqe *cqe)
 }
 
 /**
- * ohca_cqs_lock - lock the CQs of a QP, of which there may be one or none
+ * ohca_cq_lock - lock a CQ to remove completions
+ * @cq: the CQ, or NULL: nothing is locked then, nor if this thread is between ibv_start_poll() and
+ *	ibv_end_poll() of it
+ */
+void ohca_cq_lock(struct ohca_cq *cq);
+bool ohca_cq_trylock(struct ohca_cq *cq);
+void ohca_cq_unlock(struct ohca_cq *cq);
+
+/**
+ * ohca_cqs_lock - lock the CQs of a QP, of which there may be one or none, as ohca_cq_lock().  The
+ *	lock of one is not waited for with that of the other.
  */
 void ohca_cqs_lock(struct ohca_qp *qp);
 bool ohca_cqs_trylock(struct ohca_qp *qp);

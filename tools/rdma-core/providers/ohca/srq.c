@@ -65,10 +65,9 @@ static int ohca_insert_srq(struct ohca_context *ctx, struct ohca_srq *srq)
 
 	while ((last = ohca_table_find(&ctx->srqs, srq->srqn))) {
 		cq = ohca_srq_cq(last);
-		if (!cq || ohca_trylock(&cq->lock)) {
+		if (ohca_cq_trylock(cq)) {
 			ohca_remove_srq(ctx, last, cq);
-			if (cq)
-				ohca_unlock(&cq->lock);
+			ohca_cq_unlock(cq);
 			break;
 		}
 		pthread_mutex_unlock(&ctx->srqs.mutex);
@@ -254,13 +253,11 @@ int ohca_destroy_srq(struct ibv_srq *ibsrq)
 	ret = ibv_cmd_destroy_srq(ibsrq);
 	if (ret)
 		return ret;
-	if (cq)
-		ohca_lock(&cq->lock);
+	ohca_cq_lock(cq);
 	pthread_mutex_lock(&ctx->srqs.mutex);
 	ohca_remove_srq(ctx, srq, cq);
 	pthread_mutex_unlock(&ctx->srqs.mutex);
-	if (cq)
-		ohca_unlock(&cq->lock);
+	ohca_cq_unlock(cq);
 
 	ohca_buf_free(&srq->buf);
 	ohca_pd_put(srq->pd);

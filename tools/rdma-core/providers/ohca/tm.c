@@ -39,9 +39,9 @@ static void ohca_tm_set_ops(struct ohca_srq *srq, struct ohca_qp *ops)
 {
 	struct ohca_cq *cq = to_ocq(srq->vsrq.cq);
 
-	ohca_lock(&cq->lock);
+	ohca_cq_lock(cq);
 	srq->ops = ops;
-	ohca_unlock(&cq->lock);
+	ohca_cq_unlock(cq);
 }
 
 int ohca_tm_fini(struct ohca_srq *srq)

@@ -21,13 +21,23 @@
  * @bed: the bed, whose QP is the predecessor
  * @qp: the QP
  * @srq: the SRQ, of the XRC domain @xrcd
+ * @left: completions of the predecessor that the CQ has then
  */
 struct successor {
 	struct bed *bed;
 	struct ibv_qp *qp;
 	struct ibv_srq *srq;
 	struct ibv_xrcd *xrcd;
+	int left;
 };
+
+/* Completions that are left when the new QP exists, while its predecessor waits */
+static void poll_meanwhile(struct successor *next)
+{
+	struct ibv_wc wc;
+
+	next->left = ohca_poll_cq(next->bed->cq, 1, &wc);
+}
 
 static void create_qp_meanwhile(void *arg)
 {
@@ -64,6 +74,87 @@ static void test_qp_acks(const void *arg)
 		EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 1);
 		EXPECT_EQ(wc.wr_id, 2);
 	}
+	tear_down(&bed);
+}
+
+static void create_target_meanwhile(void *arg)
+{
+	struct verbs_xrcd xrcd = {};
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = &xrcd.xrcd,
+	};
+	struct successor *next = arg;
+
+	next->qp = ohca_create_qp_ex(next->bed->ctx, &attr);
+	poll_meanwhile(next);
+}
+
+static void open_target_meanwhile(void *arg)
+{
+	struct successor *next = arg;
+	struct ibv_qp_open_attr attr = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.qp_num = next->bed->dev->qpn,
+	};
+
+	next->bed->dev->used = true;
+	next->qp = ohca_open_qp(next->bed->ctx, &attr);
+	poll_meanwhile(next);
+}
+
+static void create_tagged_meanwhile(void *arg)
+{
+	struct successor *next = arg;
+
+	next->qp = make_qp_type(next->bed, IBV_QPT_RC, next->srq, (struct ibv_qp_cap){});
+	poll_meanwhile(next);
+}
+
+/* A QP without queues in the process has no completion of its predecessor's, either. */
+static void test_bare_qp_acks(const void *arg)
+{
+	void (*const create[])(void *arg) = {
+		create_target_meanwhile,
+		open_target_meanwhile,
+		create_tagged_meanwhile,
+	};
+	struct ibv_srq_init_attr_ex srq_attr = {
+		.attr = {.max_wr = 8, .max_sge = 1},
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ |
+			     IBV_SRQ_INIT_ATTR_TM,
+		.srq_type = IBV_SRQT_TM,
+		.tm_cap = {.max_num_tags = 1, .max_ops = 1},
+	};
+	struct bed bed;
+	struct successor next = {.bed = &bed};
+	size_t i;
+
+	(void)arg;
+	if (!set_up_bare(&bed, 8))
+		return;
+	srq_attr.pd = bed.pd;
+	srq_attr.cq = bed.cq;
+	next.srq = ohca_create_srq_ex(bed.ctx, &srq_attr);
+	if (!EXPECT(next.srq))
+		return;
+	for (i = 0; i < ARRAY_SIZE(create); i++) {
+		use_qp(&bed, make_qp(&bed, (struct ibv_qp_cap){.max_send_wr = 4}));
+		EXPECT_EQ(post(&bed, 1, IBV_SEND_SIGNALED), 0);
+		EXPECT(mock_do_send(bed.dev));
+		mock_wait_acks = create[i];
+		mock_wait_arg = &next;
+		next.qp = NULL;
+		EXPECT_EQ(ohca_destroy_qp(bed.qp), 0);
+		bed.qp = NULL;
+		EXPECT_EQ(next.left, 0);
+		if (EXPECT(next.qp)) {
+			EXPECT_EQ(next.qp->qp_num, bed.dev->qpn);
+			EXPECT_EQ(ohca_destroy_qp(next.qp), 0);
+		}
+	}
+	EXPECT_EQ(ohca_destroy_srq(next.srq), 0);
 	tear_down(&bed);
 }
 
@@ -446,6 +537,7 @@ static void test_poll_in_section(const void *arg)
 
 static const struct tap_test tests[] = {
 	{"QP: its number is used again before its events are acknowledged", test_qp_acks, NULL},
+	{"QP without queues: likewise", test_bare_qp_acks, NULL},
 	{"SRQ: its number is used again before its events are acknowledged", test_srq_acks, NULL},
 	{"objects made between ibv_start_poll() and ibv_end_poll()", test_section, NULL},
 	{"numbers used again between ibv_start_poll() and ibv_end_poll()", test_reuse_in_section,

@@ -654,6 +654,14 @@ int ohca_destroy_qp(struct ibv_qp *qp);
 int ohca_qp_insert(struct ohca_context *ctx, struct ohca_qp *qp);
 
 /**
+ * ohca_qp_replace - remove what is left of an earlier QP with the number of a new one that is not in
+ *	the context's table
+ * @ctx: the context
+ * @qp: the new QP
+ */
+void ohca_qp_replace(struct ohca_context *ctx, struct ohca_qp *qp);
+
+/**
  * ohca_qp_remove - remove a QP, or work queue, that the kernel has destroyed from the context's
  *	table, and its completions from its CQs
  * @ctx: the context

@@ -141,14 +141,15 @@ static int ohca_cmd_create_qp(struct ohca_context *ctx, struct ibv_qp_init_attr_
 	return ret;
 }
 
-int ohca_qp_insert(struct ohca_context *ctx, struct ohca_qp *qp)
+/* Remove an earlier QP with this number from the table, whose mutex the caller holds. */
+static void ohca_remove_last_qp(struct ohca_context *ctx, uint32_t qpn)
 {
 	struct ohca_qp *last;
 
-	while ((last = ohca_table_find(&ctx->qps, qp->qpn))) {
+	while ((last = ohca_table_find(&ctx->qps, qpn))) {
 		if (ohca_cqs_trylock(last)) {
 			ohca_cqs_purge(last);
-			ohca_table_del(&ctx->qps, qp->qpn);
+			ohca_table_del(&ctx->qps, qpn);
 			ohca_cqs_unlock(last);
 			break;
 		}
@@ -156,7 +157,19 @@ int ohca_qp_insert(struct ohca_context *ctx, struct ohca_qp *qp)
 		sched_yield();
 		pthread_mutex_lock(&ctx->qps.mutex);
 	}
+}
+
+int ohca_qp_insert(struct ohca_context *ctx, struct ohca_qp *qp)
+{
+	ohca_remove_last_qp(ctx, qp->qpn);
 	return ohca_table_add(&ctx->qps, qp->qpn, qp);
+}
+
+void ohca_qp_replace(struct ohca_context *ctx, struct ohca_qp *qp)
+{
+	pthread_mutex_lock(&ctx->qps.mutex);
+	ohca_remove_last_qp(ctx, qp->qpn);
+	pthread_mutex_unlock(&ctx->qps.mutex);
 }
 
 void ohca_qp_remove(struct ohca_context *ctx, struct ohca_qp *qp)
@@ -347,6 +360,7 @@ static struct ibv_qp *ohca_create_xrc_tgt(struct ohca_context *ctx,
 		return NULL;
 	}
 	qp->qpn = qp->vqp.qp.qp_num;
+	ohca_qp_replace(ctx, qp);
 	/* The kernel has no PD for it, but librdmacm creates SRQs in the QP's. */
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_PD)
 		qp->vqp.qp.pd = attr->pd;
@@ -374,6 +388,7 @@ static struct ibv_qp *ohca_create_tagged_qp(struct ohca_context *ctx,
 		errno = ret;
 		return NULL;
 	}
+	ohca_qp_replace(ctx, qp);
 	qp->pd = to_opd(attr->pd);
 	ohca_pd_get(qp->pd);
 	atomic_fetch_add(&to_osrq(attr->srq)->tagged, 1);
@@ -446,6 +461,7 @@ struct ibv_qp *ohca_open_qp(struct ibv_context *ctx, struct ibv_qp_open_attr *at
 		return NULL;
 	}
 	qp->qpn = attr->qp_num;
+	ohca_qp_replace(to_octx(ctx), qp);
 	return &qp->vqp.qp;
 }
 

@@ -232,6 +232,7 @@ struct ibv_qp *ohca_create_rss(struct ohca_context *ctx, struct ibv_qp_init_attr
 	if (ret)
 		goto err_free;
 	qp->qpn = resp.drv_payload.qpn;
+	ohca_qp_replace(ctx, qp);
 	qp->pd = to_opd(attr->pd);
 	ohca_pd_get(qp->pd);
 	return &qp->vqp.qp;

@@ -108,7 +108,7 @@ static void test_atomic(const void *arg)
 static void test_keys(const void *arg)
 {
 	struct ibv_mr mr = {.lkey = 0x9900};
-	struct ibv_mw mw = {.type = IBV_MW_TYPE_2, .rkey = 0x4401};
+	struct ohca_mw mw = {.mw = {.type = IBV_MW_TYPE_2, .rkey = 0x4401}};
 	struct ibv_send_wr wr = {
 		.opcode = IBV_WR_SEND_WITH_INV,
 		.sg_list = &data_sge,
@@ -139,7 +139,7 @@ static void test_keys(const void *arg)
 	EXPECT_EQ(complete(&bed), IBV_WC_LOCAL_INV);
 
 	wr.opcode = IBV_WR_BIND_MW;
-	wr.bind_mw.mw = &mw;
+	wr.bind_mw.mw = &mw.mw;
 	wr.bind_mw.rkey = 0x9902; /* the low bits count */
 	wr.bind_mw.bind_info = (struct ibv_mw_bind_info){
 		.mr = &mr,
@@ -159,7 +159,7 @@ static void test_keys(const void *arg)
 	};
 	post_wr(&bed, &wr, &want);
 	EXPECT_EQ(complete(&bed), IBV_WC_BIND_MW);
-	EXPECT_EQ(mw.rkey, 0x4402);
+	EXPECT_EQ(mw.mw.rkey, 0x4402);
 	wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_LOCAL_WRITE;
 	want.bind.access = 0;
 	want.bind.rkey = htole32(0x4402);

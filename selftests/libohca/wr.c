@@ -455,6 +455,62 @@ static void test_window_keys(const void *arg)
 	tear_down(&bed);
 }
 
+/* A window is bound in the section of one QP at a time. */
+static void test_window_sections(const void *arg)
+{
+	struct ibv_mw_bind_info info = {};
+	struct ibv_qp_ex *ex, *other;
+	struct ibv_send_wr *bad, wr = {.opcode = IBV_WR_BIND_MW};
+	struct bed bed, second;
+	struct ibv_mw *mw[2];
+	int i;
+
+	(void)arg;
+	ex = set_up_ex(&bed, IBV_QPT_RC, RC_OPS);
+	if (!ex)
+		return;
+	second = bed;
+	use_qp(&second, make_ex(&bed, IBV_QPT_RC, RC_OPS));
+	other = &to_oqp(second.qp)->vqp.qp_ex;
+	for (i = 0; i < 2; i++)
+		mw[i] = ohca_alloc_mw(bed.pd, IBV_MW_TYPE_2);
+	wr.bind_mw.mw = mw[0];
+	wr.bind_mw.rkey = 7;
+
+	bind_both(ex, mw);
+	ibv_wr_start(other);
+	next_wr(other, 0);
+	ibv_wr_bind_mw(other, mw[1], 9, &info);
+	EXPECT_EQ(mw[1]->rkey, 0xab1202);
+	ibv_wr_abort(ex);
+	EXPECT_EQ(ibv_wr_complete(other), EBUSY);
+	EXPECT_EQ(mw[0]->rkey, 0xab12ff);
+	EXPECT_EQ(mw[1]->rkey, 0xab12ff);
+	EXPECT_EQ(mock_sq_pi(bed.dev), 0);
+	EXPECT_EQ(mock_sq_pi(second.dev), 0);
+
+	bind_both(ex, mw);
+	EXPECT_EQ(ohca_post_send(second.qp, &wr, &bad), EBUSY);
+	EXPECT(bad == &wr);
+	EXPECT_EQ(mw[0]->rkey, 0xab1203);
+	EXPECT_EQ(ibv_wr_complete(ex), 0);
+	EXPECT_EQ(mw[0]->rkey, 0xab1203);
+	EXPECT_EQ(ohca_post_send(second.qp, &wr, &bad), 0);
+	EXPECT_EQ(mw[0]->rkey, 0xab1207);
+	ibv_wr_start(other);
+	next_wr(other, 0);
+	ibv_wr_bind_mw(other, mw[1], 9, &info);
+	EXPECT_EQ(ibv_wr_complete(other), 0);
+	EXPECT_EQ(mw[1]->rkey, 0xab1209);
+	EXPECT_EQ(mock_sq_pi(bed.dev), 3);
+	EXPECT_EQ(mock_sq_pi(second.dev), 2);
+
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(ohca_dealloc_mw(mw[i]), 0);
+	EXPECT_EQ(ohca_destroy_qp(second.qp), 0);
+	tear_down(&bed);
+}
+
 static const struct tap_test tests[] = {
 	{"operations of each type of QP, and no others", test_ops, NULL},
 	{"RC: every operation and setter", test_rc, NULL},
@@ -463,6 +519,7 @@ static const struct tap_test tests[] = {
 	{"mistakes, abort, full queue, state", test_errors, NULL},
 	{"windows of type 1", test_window, NULL},
 	{"windows: requests that are not posted", test_window_keys, NULL},
+	{"windows: requests of two QPs at the same time", test_window_sections, NULL},
 };
 
 int main(void)

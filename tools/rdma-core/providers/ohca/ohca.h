@@ -221,14 +221,15 @@ struct ohca_wq {
 
 /**
  * struct ohca_mw - a memory window
- * @old_rkey: its key at ibv_wr_start(), if it is in struct ohca_qp.wr_mws
- * @in_list: it is
- * @next: next one there
+ * @old_rkey: its key at ibv_wr_start(), if @section
+ * @section: the QP that binds it between ibv_wr_start() and ibv_wr_complete(), or NULL: no other one
+ *	can bind it then, because its key depends on whether the first one posts anything
+ * @next: next one of struct ohca_qp.wr_mws, if @section
  */
 struct ohca_mw {
 	struct ibv_mw mw;
 	uint32_t old_rkey;
-	bool in_list;
+	_Atomic(struct ohca_qp *) section;
 	struct ohca_mw *next;
 };
 

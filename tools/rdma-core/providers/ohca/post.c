@@ -47,7 +47,7 @@ static int ohca_write_inline(struct ohca_wq *sq, uint8_t *dst, const struct ibv_
 	return total;
 }
 
-/* Write the fields that depend on operation or transport.  Returns 0 or EINVAL. */
+/* Write the fields that depend on operation or transport.  Returns 0, EINVAL, or EBUSY. */
 static int ohca_write_more(struct ohca_wq *sq, struct ohca_sq_wqe *wqe,
 			   const struct ibv_send_wr *wr)
 {
@@ -69,6 +69,8 @@ static int ohca_write_more(struct ohca_wq *sq, struct ohca_sq_wqe *wqe,
 	case IBV_WR_BIND_MW:
 		if (wr->num_sge)
 			return EINVAL;
+		if (atomic_load_explicit(&to_omw(wr->bind_mw.mw)->section, memory_order_acquire))
+			return EBUSY;
 		return ohca_write_bind(wqe, wr->bind_mw.mw, wr->bind_mw.rkey,
 				       &wr->bind_mw.bind_info);
 	default:
@@ -86,7 +88,7 @@ static inline int ohca_write_send(struct ohca_wq *sq, uint32_t pi, const struct 
 	struct ohca_sq_wqe *wqe = ohca_wqe_at(sq, pi);
 	unsigned int flags = wr->send_flags;
 	struct ohca_sge *list = wqe->sge;
-	int num = wr->num_sge;
+	int num = wr->num_sge, ret;
 	uint8_t op;
 
 	if (unlikely((unsigned int)wr->opcode >= sizeof(ohca_send_op) ||
@@ -99,8 +101,9 @@ static inline int ohca_write_send(struct ohca_wq *sq, uint32_t pi, const struct 
 	ohca_write_rdma(wqe, op & OP_RDMA ? wr->wr.rdma.remote_addr : 0,
 			op & OP_RDMA ? wr->wr.rdma.rkey : 0, 0, 0);
 	if (unlikely(op & OP_MORE || sq->kind)) {
-		if (ohca_write_more(sq, wqe, wr))
-			return EINVAL;
+		ret = ohca_write_more(sq, wqe, wr);
+		if (unlikely(ret))
+			return ret;
 		list = ohca_wqe_list(sq, wqe);
 		if (wr->opcode == IBV_WR_LOCAL_INV || wr->opcode == IBV_WR_BIND_MW)
 			flags &= ~OHCA_SEND_DATA_FLAGS;

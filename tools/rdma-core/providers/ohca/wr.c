@@ -144,15 +144,18 @@ static void ohca_wr_local_inv(struct ibv_qp_ex *ex, uint32_t key)
 	ohca_wr_inv(ex, OHCA_OP_LOCAL_INV, OHCA_SEND_DATA_FLAGS, key);
 }
 
-/* The window will have another key, unless nothing is posted. */
-static void ohca_wr_list_mw(struct ohca_qp *qp, struct ohca_mw *mw)
+/* The window will have another key, unless nothing is posted.  Returns 0 or EBUSY. */
+static int ohca_wr_list_mw(struct ohca_qp *qp, struct ohca_mw *mw)
 {
-	if (mw->in_list)
-		return;
-	mw->in_list = true;
+	struct ohca_qp *section = NULL;
+
+	if (!atomic_compare_exchange_strong_explicit(&mw->section, &section, qp,
+						     memory_order_acquire, memory_order_relaxed))
+		return section == qp ? 0 : EBUSY;
 	mw->old_rkey = mw->mw.rkey;
 	mw->next = qp->wr_mws;
 	qp->wr_mws = mw;
+	return 0;
 }
 
 /* End the section.  @posted: the windows keep their new keys */
@@ -163,9 +166,9 @@ static inline void ohca_wr_end(struct ohca_qp *qp, bool posted)
 	while (unlikely(qp->wr_mws)) {
 		mw = qp->wr_mws;
 		qp->wr_mws = mw->next;
-		mw->in_list = false;
 		if (!posted)
 			mw->mw.rkey = mw->old_rkey;
+		atomic_store_explicit(&mw->section, NULL, memory_order_release);
 	}
 	ohca_unlock(&qp->sq.lock);
 }
@@ -174,13 +177,14 @@ static void ohca_wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rk
 			    const struct ibv_mw_bind_info *info)
 {
 	struct ohca_sq_wqe *wqe = ohca_wr_begin(ex, OHCA_OP_BIND_MW, OHCA_SEND_DATA_FLAGS);
+	struct ohca_qp *qp = to_oqp(&ex->qp_base);
 
 	if (unlikely(!wqe))
 		return;
 	ohca_write_rdma(wqe, 0, 0, 0, 0);
-	ohca_wr_list_mw(to_oqp(&ex->qp_base), to_omw(mw));
-	if (unlikely(ohca_write_bind(wqe, mw, rkey, info)))
-		to_oqp(&ex->qp_base)->wr_err = EINVAL;
+	qp->wr_err = ohca_wr_list_mw(qp, to_omw(mw));
+	if (likely(!qp->wr_err))
+		qp->wr_err = ohca_write_bind(wqe, mw, rkey, info);
 }
 
 static void ohca_wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ah, uint32_t qpn,

@@ -50,6 +50,8 @@ static int ohca_memcpy_to_dm(struct ibv_dm *ibdm, uint64_t offset, const void *s
 
 	if (ret || !length)
 		return ohca_errno(ret);
+	/* Who sees the data in the device sees what was stored before, too. */
+	udma_to_device_barrier();
 	memcpy(dm->map + offset, src, length);
 
 	/*
@@ -68,9 +70,16 @@ static int ohca_memcpy_from_dm(void *dst, struct ibv_dm *ibdm, uint64_t offset, 
 	struct ohca_dm *dm = to_odm(ibdm);
 	int ret = ohca_dm_check(dm, offset, length);
 
-	if (!ret)
-		memcpy(dst, dm->map + offset, length);
-	return ohca_errno(ret);
+	if (ret)
+		return ohca_errno(ret);
+	/*
+	 * The mapping is write-combining, whose loads the processor does not order: neither after
+	 * that of a completion, nor before those of what the data announces.
+	 */
+	udma_from_device_barrier();
+	memcpy(dst, dm->map + offset, length);
+	udma_from_device_barrier();
+	return 0;
 }
 
 static int ohca_map_dm(struct ibv_context *ctx, struct ohca_dm *dm, uint64_t offset, size_t length)

@@ -223,6 +223,29 @@ static void test_cq_geometry(const void *arg)
 	}
 }
 
+/* A limit need not be a power of two: numbers of entries are, and not above it. */
+static void test_odd_limits(const void *arg)
+{
+	struct ohca_limits odd = limits;
+	struct ohca_srq_geometry srq;
+	struct ohca_qp_geometry qp;
+	struct ohca_cq_geometry cq;
+	uint32_t wr;
+
+	(void)arg;
+	odd.max_qp_wr = odd.max_cqe = odd.max_srq_wr = 5000;
+	for (wr = 4096; wr <= 5000; wr += 904) {
+		struct ohca_qp_cap send = {.max_send_wr = wr}, recv = {.max_recv_wr = wr};
+		int want = wr > 4096 ? EINVAL : 0;
+		uint32_t max_wr = wr, max_sge = 1;
+
+		EXPECT_EQ(ohca_qp_geometry(&odd, 0, &send, &qp), want);
+		EXPECT_EQ(ohca_qp_geometry(&odd, 0, &recv, &qp), want);
+		EXPECT_EQ(ohca_srq_geometry(&odd, &max_wr, &max_sge, &srq), want);
+		EXPECT_EQ(ohca_cq_geometry(&odd, wr, &cq), want);
+	}
+}
+
 /* Rings */
 
 static void test_ring_full(const void *arg)
@@ -466,6 +489,7 @@ static const struct tap_test tests[] = {
 	{"QP geometry: one cache line for one element", test_qp_one_line, NULL},
 	{"QP geometry: limits and overflow", test_qp_limits, NULL},
 	{"CQ geometry", test_cq_geometry, NULL},
+	{"geometry: limits that are not powers of two", test_odd_limits, NULL},
 	{"ring: full, across the wrap of the index", test_ring_full, NULL},
 	{"ring: owner bit, across the wrap of the index", test_owner, NULL},
 	{"ring: purge keeps the others in order", test_purge, NULL},

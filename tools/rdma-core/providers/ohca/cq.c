@@ -98,7 +98,7 @@ static struct ohca_cq *ohca_new_cq(struct ibv_context *ctx, struct ibv_cq_init_a
 	cq->rec = cq->buf.addr + geo.rec_offset;
 	cq->parent = parent;
 
-	attr->cqe = ohca_min(1U << geo.log_size, to_octx(ctx)->limits.max_cqe);
+	attr->cqe = 1U << geo.log_size;
 	ret = ohca_cmd_create_cq(ctx, attr, &geo, cq);
 	if (ret)
 		goto err_buf;
@@ -220,8 +220,8 @@ int ohca_resize_cq(struct ibv_cq *ibcq, int cqe)
 		.log_size = geo.log_size,
 	};
 	*rec = *cq->rec;
-	ret = ibv_cmd_resize_cq(ibcq, ohca_min(1U << geo.log_size, limits->max_cqe), &cmd.ibv_cmd,
-				sizeof(cmd), &resp, sizeof(resp));
+	ret = ibv_cmd_resize_cq(ibcq, 1U << geo.log_size, &cmd.ibv_cmd, sizeof(cmd), &resp,
+				sizeof(resp));
 	if (!ret) {
 		struct ohca_buf old = cq->buf;
 

@@ -101,6 +101,16 @@ static inline uint8_t ohca_stride_log(uint32_t hdr, uint32_t sge, uint32_t data,
 	return log > min_log ? log : min_log;
 }
 
+/**
+ * ohca_log_fits - whether a queue may have 2^@log_size entries
+ * @log_size: log2 of the number that was requested, rounded up
+ * @limit: of the device; it need not be a power of two
+ */
+static inline bool ohca_log_fits(uint8_t log_size, uint32_t limit)
+{
+	return log_size <= 31 && 1U << log_size <= limit;
+}
+
 static inline uint32_t ohca_min(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
@@ -140,9 +150,10 @@ static inline bool ohca_place_recv(const struct ohca_limits *lim, uint32_t wr_li
 		return false;
 	*log_size = ohca_log2_up(*max_wr);
 	*log_stride = ohca_stride_log(OHCA_RQ_WQE_HDR, *max_sge, 0, 5);
-	if (*log_size > 31 || *log_stride > 11 || !ohca_place(size, *log_size, *log_stride, offset))
+	if (!ohca_log_fits(*log_size, wr_limit) || *log_stride > 11 ||
+	    !ohca_place(size, *log_size, *log_stride, offset))
 		return false;
-	*max_wr = ohca_min(1U << *log_size, wr_limit);
+	*max_wr = 1U << *log_size;
 	room = (1U << *log_stride) - OHCA_RQ_WQE_HDR;
 	*max_sge = ohca_min(room / sizeof(struct ohca_sge), lim->max_recv_sge);
 	return true;
@@ -174,7 +185,7 @@ static inline int ohca_qp_geometry(const struct ohca_limits *lim, unsigned int f
 		.sq_log_size = ohca_log2_up(cap->max_send_wr),
 		.sq_log_stride = ohca_stride_log(hdr, cap->max_send_sge, cap->max_inline_data, 6),
 	};
-	if (geo->sq_log_size > 31 || geo->sq_log_stride > 11 ||
+	if (!ohca_log_fits(geo->sq_log_size, lim->max_qp_wr) || geo->sq_log_stride > 11 ||
 	    !ohca_place(&geo->size, geo->sq_log_size, geo->sq_log_stride, &geo->sq_offset))
 		return EINVAL;
 	if (flags & OHCA_GEO_NO_RQ) {
@@ -189,7 +200,7 @@ static inline int ohca_qp_geometry(const struct ohca_limits *lim, unsigned int f
 	    (!(flags & OHCA_GEO_NO_RQ) && !ohca_place(&geo->size, 0, 6, &geo->rq_rec_offset)))
 		return EINVAL;
 
-	cap->max_send_wr = ohca_min(1U << geo->sq_log_size, lim->max_qp_wr);
+	cap->max_send_wr = 1U << geo->sq_log_size;
 	room = (1U << geo->sq_log_stride) - hdr;
 	cap->max_send_sge = ohca_min(room / sizeof(struct ohca_sge), lim->max_send_sge);
 	cap->max_inline_data = ohca_min(room, lim->max_inline);
@@ -250,7 +261,8 @@ static inline int ohca_cq_geometry(const struct ohca_limits *lim, uint32_t cqe,
 	if (!cqe || cqe > lim->max_cqe)
 		return EINVAL;
 	*geo = (struct ohca_cq_geometry){.log_size = ohca_log2_up(cqe)};
-	if (geo->log_size > 31 || !ohca_place(&geo->size, geo->log_size, 6, &ring) ||
+	if (!ohca_log_fits(geo->log_size, lim->max_cqe) ||
+	    !ohca_place(&geo->size, geo->log_size, 6, &ring) ||
 	    !ohca_place(&geo->size, 0, 6, &geo->rec_offset))
 		return EINVAL;
 	return 0;

@@ -75,7 +75,15 @@ test_command_line() {
 	check '--mem takes a number' run --mem 64 -- true
 	check '--hcas takes a number' run --hcas -1 -- true
 	check '--timeout takes a number' run --timeout 0 -- true
+	check '--hcas 2 needs a machine with an OHCA' run --hcas 2 --device none -- true
+	check '--hcas 3 needs a machine with an OHCA' run --vms 2 --hcas=3 --device rxe,none -- true
 	check '--mtu takes a number' run --mtu 100 -- true
+	check '--mtu needs an Ethernet' run --mtu 1500 --link ib -- true
+	check '--mtu needs an Ethernet' run --mtu=9000 --hcas 2 --link ib,ib+ib -- true
+	check '--mtu needs an Ethernet' run --mtu 1500 --device none -- true
+	check '--mtu takes a number from 1280 to 9000, not 5000000' run --mtu 5000000 --link ib+eth -- true
+	# As a default for all runs it is no mistake.
+	OHCA_MTU=1500 check '--first 249: there are' run --link ib --first 249 --vms 2 -- true
 	check '--device is ohca, rxe, ohca+rxe or none' run --device mlx5 -- true
 	check '--device names more devices' run --device ohca,rxe -- true
 	check '--link is ib or eth' run --link foo -- true

@@ -12,7 +12,7 @@ options_parse() {
 	opt_results='' opt_verbose='' opt_no_snapshot='' opt_link=eth opt_sm='' opt_ohcads=1
 	opt_uplinks=() opt_first=0 opt_grace=10
 	opt_speed='' opt_width='' opt_pace='' opt_rate='' opt_topology=''
-	opt_command=() opt_lab=''
+	opt_command=() opt_lab='' opt_given=''
 	# Machines that stay have no time by default.
 	[ "$verb" != up ] || opt_timeout=''
 	while [ $# -gt 0 ]; do
@@ -75,6 +75,7 @@ options_set() {
 		die_usage "$1 needs a value"
 	fi
 	[ "$1" != --grace ] || [ "$verb" = run ] || die_usage "--grace is for run"
+	opt_given+="$1 "
 	case $1 in
 	--fault) opt_faults+=("$2") ;;
 	--package) opt_packages+=("$2") ;;
@@ -106,6 +107,9 @@ options_check() {
 	[[ $opt_disk =~ ^([1-9][0-9]{0,5}[MGT])?$ ]] || die_usage "--disk takes a size such as 64M or 2G, not '$opt_disk'"
 	options_devices
 	options_link
+	[ "$opt_hcas" = 1 ] || options_have ohca || die_usage "--hcas $opt_hcas needs a machine with an OHCA"
+	# The default may be $OHCA_MTU, which is for all runs.
+	[[ $opt_given != *"--mtu "* ]] || options_ethernet || die_usage "--mtu needs an Ethernet, see --link and --device"
 	[ "$opt_ohcads" = 1 ] || options_ohcads
 	[ $((10#$opt_first + 10#$opt_vms)) -le 250 ] || die_usage "--first $opt_first: there are 250 addresses for --vms $opt_vms"
 	[ ${#opt_uplinks[@]} = 0 ] || options_have ohca || die_usage "--uplink needs a machine with an OHCA"
@@ -200,6 +204,11 @@ options_link() {
 # options_on LINK: whether any port is on that link layer.
 options_on() {
 	[[ " ${opt_links[*]//+/ } " = *" $1 "* ]]
+}
+
+# options_ethernet: whether any machine is on an Ethernet; soft-RoCE always is.
+options_ethernet() {
+	options_have rxe || { options_have ohca && options_on eth; }
 }
 
 # Checks what the links are like. Sets $opt_rate to the rate of the broadcast group of IPoIB, in OpenSM's numbers, if links are

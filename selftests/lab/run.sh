@@ -161,6 +161,16 @@ test_qemu_arg() {
 	grep -q '^node0: | .*Run /init as init process' "$work/err" || fail "no console"
 }
 
+# A run whose QEMU ends at once ends, too, before its time is over.
+test_qemu_refuses() {
+	local start=$SECONDS
+	status=0
+	timeout 250 "$LAB" run --device none --qemu-arg -nosuch -- true >"$work/out" 2>"$work/err" </dev/null || status=$?
+	[ "$status" = 1 ] || fail "status $status after $((SECONDS - start)) s" || return
+	grep -q '^ohca-lab: node0: ended before its command did' "$work/err" && grep -q '^node0: .*-nosuch: invalid option' "$work/err" ||
+		fail "no reason"
+}
+
 test_help() {
 	local verb
 	for verb in run shell up cp logs ps down exec install setup build lint debug-kernel arm64-64k-kernel key clean; do
@@ -783,6 +793,7 @@ tests=(
 	"${nap_tests[@]}"
 	"qmp                    an answer of QEMU in two parts"
 	"qemu_arg               an argument for QEMU, and the console"
+	"qemu_refuses           a run ends when QEMU refuses an argument"
 	"help                   each command has its help"
 	"help_of_command        --help after -- is the command's"
 	"version                --version is the adapter's, with the commit"

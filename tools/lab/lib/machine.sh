@@ -186,7 +186,7 @@ machine_ssh() {
 
 # machine_start RANK: starts its QEMU in the background, as process machine_pid[RANK]. machine_go starts the machine.
 machine_start() {
-	local rank=$1 device name=$RUN/node$1
+	local rank=$1 device held name=$RUN/node$1
 	rm -f "$name.status"
 	machine_snapshot[rank]=$SNAPSHOT
 	qmp_make "$name.qmp"
@@ -200,7 +200,8 @@ machine_start() {
 			more_args+=(-device "$device")
 		done
 	fi
-	machine_qemu "$name" "${more_args[@]}" </dev/null &
+	# The descriptor waits for run_follow: its open would never end if QEMU had refused its arguments before.
+	machine_qemu "$name" "${more_args[@]}" </dev/null {held}>"$name.out" &
 	machine_pid[rank]=$!
 	machine_began[rank]=${EPOCHREALTIME/./}
 	machine_power[rank]=on

@@ -5,6 +5,7 @@
 
 build_tests=(
 	"build_prune            results of a checkout stay as long as a run uses them"
+	"build_hash             the hash of a part is that of its sources, also if it was made before"
 	"build_copy             results are not copied while they change"
 )
 
@@ -24,6 +25,31 @@ test_build_prune() {
 		[ "$(cd "$BUILDS" && echo *)" = new ] || { ls "$BUILDS"; exit 4; }
 		rm -r "$BUILDS"'
 	[ "$status" = 0 ] || fail "step $status: $(cat "$work/out")"
+}
+
+# The hash of a part that was made before is taken as long as no file differs.
+test_build_hash() {
+	lab exec -- bash -c 'set -uo pipefail
+		. tools/lab/lib/build.sh
+		BUILD=$(mktemp -d)
+		made=0
+		take() { # part source
+			known=$(cat "$BUILD/$1.known" 2>/dev/null)
+			build_hash "$1" "$2"
+			[ "$known" = "$(cat "$BUILD/$1.known")" ] || made=$((made + 1))
+		}
+		take one /repo/include && first=$build_hashed
+		take two /repo/uapi && [ "$made" = 2 ] && [ "$build_hashed" != "$first" ] || exit 3
+		take one /repo/include && [ "$made" = 2 ] && [ "$build_hashed" = "$first" ] || exit 4
+		echo damage >"$BUILD/one.known"
+		take one /repo/include && [ "$made" = 3 ] && [ "$build_hashed" = "$first" ] || exit 5
+		# A file of another part, then one of this part
+		build_sums+=$'"'\\n0  /repo/uapi/new'"' build_sum=""
+		take one /repo/include && [ "$made" = 4 ] && [ "$build_hashed" = "$first" ] || exit 6
+		build_sums+=$'"'\\n0  /repo/include/new'"' build_sum=""
+		take one /repo/include && [ "$made" = 5 ] && [ "$build_hashed" != "$first" ] || exit 7
+		rm -r "$BUILD"'
+	[ "$status" = 0 ] || fail "step $status"
 }
 
 # What another checkout has built is copied, but not if it is built again there meanwhile.

@@ -503,9 +503,12 @@ test_seals() {
 	lab exec -- bash -c '. tools/lab/lib/seal.sh
 		cd /tmp && seq 1000 >file && seal file && seal_holds file || exit 1
 		cp -p file copy && cp file.seal copy.seal && seal_holds copy && seal_holds copy || exit 2
+		seal_holds copy file && ! seal_holds copy none file && ! seal_holds file copy none || exit 8
 		truncate -s 100 file && ! seal_holds file || exit 3
 		touch -d 2001-01-01 copy && seal_holds copy || exit 4
 		printf x | dd of=copy conv=notrunc 2>/dev/null && ! seal_holds copy || exit 5
+		! seal_holds new copy && seq 3 >new && seal new && ! seal_holds new copy && ! seal_holds copy new && seal_holds new || exit 9
+		rm new*
 		rm copy && ! seal_holds copy || exit 6
 		seq 3 >new && ! seal_holds new || exit 7'
 	[ "$status" = 0 ] || fail "step $status"

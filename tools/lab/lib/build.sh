@@ -16,19 +16,26 @@
 # $BUILD/kmod-NAME/kmod/RELEASE/       their modules, for the kernel of that name
 # $BUILD/*-arm64/                      the programs, provider and tests for arm64 machines (see arch.sh)
 # $BUILD/PART.stamp                    the hash of PART's sources
+# $BUILD/PART.known                    a hash of all files' hashes, and what build_hash made of these for PART
 # $BUILD/used                          its time is that of the last use; held shared by each run that uses the results
 
 BUILDS=/cache/build
 BUILD=$BUILDS/${OHCA_CHECKOUT:-default}
 
-# Hash and name of each file of all parts; read once for each process.
-build_sums=''
+# Hash and name of each file of all parts, and a hash of those; read once for each process.
+build_sums='' build_sum=''
 
-# build_hash SOURCE...: sets $build_hashed to a hash over the contents and names of all files of these sources, and
-# over the root.
+# build_hash PART SOURCE...: sets $build_hashed to a hash over the contents and names of all files of these sources, and
+# over the root. While no file of any part differs, it is the one that was made for PART before; the list of sources is in such a
+# file, too.
 build_hash() {
+	local part=$1 sum=''
+	shift
 	[ -n "$build_sums" ] || build_sums=$(find /repo/{Kbuild,Documentation,drivers,include,uapi,tools,selftests/ohca} /etc/ohca \
 		-type f -print0 | sort -z | xargs -0 sha256sum)
+	[ -n "$build_sum" ] || build_sum=$(sha256sum <<<"$build_sums")
+	{ read -r sum build_hashed <"$BUILD/$part.known"; } 2>/dev/null || :
+	[[ $sum != "${build_sum%% *}" || ! $build_hashed =~ ^[0-9a-f]{64}$ ]] || return 0
 	build_hashed=$({
 		cat /etc/ohca/stamp
 		awk -v sources="$*" '
@@ -40,26 +47,28 @@ build_hash() {
 			}' <<<"$build_sums"
 	} | sha256sum)
 	build_hashed=${build_hashed%% *}
+	echo "${build_sum%% *} $build_hashed" >"$BUILD/$part.known"
 }
 
 # build_needed PART OUTPUT... -- SOURCE...: whether PART, with the OUTPUTs in $BUILD, has to be built, because it was
 # never built from the present contents of the SOURCEs and $build_salt. Takes the build's lock, which lasts until build_done or the
 # end of the process.
 build_needed() {
-	local part=$1 outputs=() hash
+	local part=$1 outputs=() hash stamp=''
 	shift
 	while [ "$1" != -- ]; do
 		outputs+=("$1")
 		shift
 	done
 	shift
-	mkdir -p "$BUILD"
+	[ -d "$BUILD" ] || mkdir -p "$BUILD"
 	: >"$BUILD/used"
 	exec 7>"$BUILD/lock"
 	flock 7
-	build_hash "$@"
+	build_hash "$part" "$@"
 	hash=$build_hashed${build_salt-}
-	if { [ "$(cat "$BUILD/$part.stamp" 2>/dev/null)" = "$hash" ] && build_is_whole "$BUILD" "${outputs[@]}"; } ||
+	{ IFS= read -rd '' stamp <"$BUILD/$part.stamp"; } 2>/dev/null || :
+	if { [ "$stamp" = "$hash"$'\n' ] && build_is_whole "$BUILD" "${outputs[@]}"; } ||
 		build_copy "$part" "$hash" "${outputs[@]}"; then
 		exec 7>&-
 		return 1
@@ -86,11 +95,12 @@ build_prune() {
 
 # build_is_whole DIR OUTPUT...: whether the OUTPUTs exist and, if they are files, match their seals.
 build_is_whole() {
-	local dir=$1 output
+	local dir=$1 output files=()
 	shift
 	for output; do
-		[ -d "$dir/$output" ] || seal_holds "$dir/$output" || return 1
+		[ -d "$dir/$output" ] || files+=("$dir/$output")
 	done
+	[ ${#files[@]} = 0 ] || seal_holds "${files[@]}"
 }
 
 # build_copy PART HASH OUTPUT...: copies the OUTPUTs from another checkout that has built PART from the same contents;
@@ -225,7 +235,7 @@ build_links() {
 
 # build_index RELEASE: makes depmod's index of the machines' modules and ohca.ko.
 build_index() {
-	local dir tree base stamp
+	local dir tree base stamp before=''
 	dir=$BUILD/module-$(kernel_name "$1")
 	tree=$dir/tree
 	image_setup
@@ -233,7 +243,8 @@ build_index() {
 	exec 7>"$BUILD/lock"
 	flock 7
 	stamp="$base $(<"$dir.stamp")"
-	if [ "$(cat "$dir/install.stamp" 2>/dev/null)" = "$stamp" ]; then
+	{ IFS= read -rd '' before <"$dir/install.stamp"; } 2>/dev/null || :
+	if [ "$before" = "$stamp"$'\n' ]; then
 		exec 7>&-
 		return
 	fi

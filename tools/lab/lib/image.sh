@@ -34,12 +34,14 @@ image_sources() {
 	echo "$IMAGE_RECIPE"
 }
 
-# image_setup: makes the images if there are none; sets $IMAGE.  They stay until this run ends.
+# image_setup: makes the images if there are none; sets $IMAGE.  They stay until this run ends, so further calls for the same
+# architecture do nothing.
 image_setup() {
 	local stamp
-	stamp=$(image_recipe | sha256sum | cut -c 1-16)
-	IMAGE=/cache/image/$stamp
-	mkdir -p /cache/image
+	[ "${image_arch-}" != "$arch_name" ] || return 0
+	stamp=$(image_recipe | sha256sum)
+	IMAGE=/cache/image/${stamp:0:16}
+	[ -d /cache/image ] || mkdir -p /cache/image
 	exec {IMAGE_USE}>"$IMAGE.use"
 	flock -s "$IMAGE_USE"
 	exec 8>"$IMAGE.lock"
@@ -56,6 +58,7 @@ image_setup() {
 		progress_end
 	fi
 	exec 8>&-
+	image_arch=$arch_name
 }
 
 # image_prune FOLDER: removes the images that no run has used for two days, and the least recently used ones beyond
@@ -84,7 +87,8 @@ image_build() {
 # image_initrd RELEASE: makes the initial RAM disk if there is none; sets $INITRD. The user's kernel, which is rebuilt
 # often, gets a new one for each run.
 image_initrd() {
-	INITRD=$IMAGE/initrd-$1-$({ cat "$LAB"/guest/stage[12] && kernel_salt "$1"; } | sha256sum | cut -c 1-16)
+	INITRD=$({ cat "$LAB"/guest/stage[12] && kernel_salt "$1"; } | sha256sum)
+	INITRD=$IMAGE/initrd-$1-${INITRD:0:16}
 	! kernel_is_user "$1" || INITRD=$RUN/initrd
 	exec 8>"$IMAGE.lock"
 	flock 8

@@ -26,9 +26,10 @@ kernel_debian() {
 
 # kernel_main: those of them that every root has.
 kernel_main() {
-	local release
+	local release further
+	further=$(kernel_series kernels)
 	for release in $(kernel_debian); do
-		kernel_further "$release" || echo "$release"
+		kernel_of_series "$release" "$further" || echo "$release"
 	done
 }
 
@@ -75,9 +76,11 @@ kernel_find() {
 
 # kernel_home RELEASE: prints the folder of a kernel that was built; nothing if it is one of Debian's.
 kernel_home() {
-	local dir
+	local dir release
 	for dir in "$KERNEL_DEBUG" "$KERNEL_64K"; do
-		[ "$1" != "$(cat "$dir/release" 2>/dev/null)" ] || echo "$dir"
+		release=''
+		{ read -r release <"$dir/release"; } 2>/dev/null || :
+		[ "$1" != "$release" ] || echo "$dir"
 	done
 }
 

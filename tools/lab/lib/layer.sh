@@ -8,7 +8,7 @@
 
 # layer_setup RELEASE DEVICE: makes the layer if there is none; sets $LAYER to its path.
 layer_setup() {
-	local part name stamps stamp home
+	local part name stamps stamp home before=''
 	name=$(kernel_name "$1")
 	part=layer-$name-$2
 	LAYER=$BUILD/$part.tar
@@ -19,7 +19,8 @@ layer_setup() {
 	exec 7>"$BUILD/lock"
 	flock 7
 	stamp=$(cat "${stamps[@]}")
-	if [ "$(cat "$BUILD/$part.stamp" 2>/dev/null)" != "$stamp" ] || ! seal_holds "$LAYER"; then
+	{ IFS= read -rd '' before <"$BUILD/$part.stamp"; } 2>/dev/null || :
+	if [ "$before" != "$stamp"$'\n' ] || ! seal_holds "$LAYER"; then
 		rm -f "$BUILD/$part.stamp"
 		layer_pack "$1" "$2"
 		seal "$LAYER"

@@ -58,9 +58,12 @@ topology_file() {
 
 # hca_list: prints RANK and NUMBER of each adapter of the run, one on each line.
 hca_list() {
-	local rank
+	local rank number
 	for rank in "${!opt_devices[@]}"; do
-		! options_has "$rank" ohca || seq -f "$rank %g" 0 $((opt_hcas - 1))
+		options_has "$rank" ohca || continue
+		for ((number = 0; number < opt_hcas; number++)); do
+			echo "$rank $number"
+		done
 	done
 }
 
@@ -126,10 +129,11 @@ ohcad_name() {
 ohcad_uplinks() {
 	local other link
 	for ((other = 0; other < opt_ohcads; other++)); do
+		[ "$1" != "$other" ] || continue
 		for link in $(tr ' +' '\n' <<<"${opt_links[*]}" | sort -u); do
 			if [ "$1" -lt "$other" ]; then
 				ohcad_args+=(--uplink "stream=unix:$RUN/ohcads$1-$other.$link.sock,listen,link=$link")
-			elif [ "$1" -gt "$other" ]; then
+			else
 				ohcad_args+=(--uplink "stream=unix:$RUN/ohcads$other-$1.$link.sock,link=$link")
 			fi
 		done

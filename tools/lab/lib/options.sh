@@ -91,10 +91,11 @@ options_set() {
 }
 
 options_check() {
-	local pair
+	local pair range
 	for pair in vms:1:250 hcas:1:8 ohcads:1:16 smp:1:64 mem:256:65536 timeout:1:86400 grace:0:86400 mtu:1280:9000 first:0:249; do
 		[ "$pair" != timeout:1:86400 ] || [ -n "$opt_timeout" ] || [ "$verb" != up ] || continue
-		options_number "${pair%%:*}" "$(cut -d : -f 2 <<<"$pair")" "${pair##*:}"
+		range=${pair#*:}
+		options_number "${pair%%:*}" "${range%:*}" "${range#*:}"
 	done
 	case $opt_accel in
 	'' | tcg) ;;

@@ -58,8 +58,13 @@ kernel_newest() {
 
 # kernel_further VERSION: whether it is of a series that the group "kernels" has.
 kernel_further() {
+	kernel_of_series "$1" "$(kernel_series kernels)"
+}
+
+# kernel_of_series VERSION LIST: whether it is of a series of the list.
+kernel_of_series() {
 	local series
-	for series in $(kernel_series kernels); do
+	for series in $2; do
 		[[ $1. != "$series".* ]] || return 0
 	done
 	return 1

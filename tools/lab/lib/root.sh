@@ -25,7 +25,8 @@ root_recipe() {
 	cat "$LAB/packages.base"
 }
 
-ROOT=$OHCA_CACHE/root-$(root_recipe | sha256sum | cut -c 1-16)
+ROOT=$(root_recipe | sha256sum)
+ROOT=$OHCA_CACHE/root-${ROOT:0:16}
 [ ! -e /etc/ohca-container ] || ROOT=/
 
 # root_contained: whether this is such a container.
@@ -38,7 +39,7 @@ root_contained() {
 # With $NS_STAYS set, they continue without the parent and its terminal, in a session of their own, and inherit its locks.
 ns_exec() {
 	local ns=(unshare --mount --pid --fork --kill-child --mount-proc --propagation private)
-	[ "$(id -u)" = 0 ] || ns+=(--user --map-root-user --map-auto)
+	[ "$EUID" = 0 ] || ns+=(--user --map-root-user --map-auto)
 	! root_contained || ns=()
 	[ -z "${NS_STAYS-}" ] || exec setsid "${ns[@]}" "$@"
 	exec setpriv --pdeathsig KILL "${ns[@]}" "$@" 6>&- 9>&-
@@ -123,7 +124,7 @@ root_is_current() {
 # root_lock -s|-x: takes the lock, which descriptor 9 holds until this process has ended. All callers pass a second
 # lock first, so that one that wants the lock exclusively is not overtaken for ever by those that share it.
 root_lock() {
-	mkdir -p "$OHCA_CACHE"
+	[ -d "$OHCA_CACHE" ] || mkdir -p "$OHCA_CACHE"
 	exec 9>&-
 	exec 8>"$OHCA_CACHE/lock.gate" 9>"$OHCA_CACHE/lock"
 	if ! { flock "$1" -n 8 && flock "$1" -n 9; }; then
@@ -185,6 +186,8 @@ root_own() {
 		[ $# = 0 ] || die_usage "a container gets no packages; make an image that has them"
 		return
 	fi
+	# Mostly there is nothing to compare.
+	[ $# -gt 0 ] || [ -s "$OHCA_CACHE/packages" ] || return 0
 	if [ -n "$(root_own_missing "$@")" ] || [ "$(root_own_list "$@")" != "$(package_own)" ]; then
 		root_change root_own_add "$@"
 	fi

@@ -7,9 +7,9 @@
 # that was copied, as when a cache is unpacked elsewhere, is verified once. In a container (root.sh), whose layers have checksums of
 # their own, a file with the same time is accepted.
 
-# seal_identity FILE: prints its inode and time.
+# seal_identity FILE...: prints the inode and the time of each.
 seal_identity() {
-	stat -c '%i %.Y' "$1" 2>/dev/null
+	stat -c '%i %.Y' "$@" 2>/dev/null
 }
 
 # seal_sum FILE: prints its size and checksum.
@@ -28,11 +28,16 @@ seal() {
 
 # seal_holds FILE...: whether they match their seals.
 seal_holds() {
-	local file size sum identity
+	local file size sum identity now identities
 	for file; do
 		[ -e "$file" ] && [ -e "$file.seal" ] || return 1
+	done
+	mapfile -t identities < <(seal_identity "$@")
+	[ "${#identities[@]}" = $# ] || return 1
+	for file; do
 		read -r size sum identity <"$file.seal" || return 1
-		[ "$identity" != "$(seal_identity "$file")" ] || continue
+		now=${identities[0]} identities=("${identities[@]:1}")
+		[ "$identity" != "$now" ] || continue
 		[ ! -e /etc/ohca-container ] || [ "${identity#* }" != "$(stat -c '%.Y' "$file")" ] || continue
 		[ "$size $sum" = "$(seal_sum "$file")" ] || return 1
 		seal "$file"

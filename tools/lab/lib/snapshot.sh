@@ -24,7 +24,8 @@ snapshot_setup() {
 	snapshot_wanted || return 0
 	machine_args
 	local file
-	file=$IMAGE/snapshot-$(printf '%s\n' "$KERNEL$(kernel_salt "$KERNEL")" "$(machine_append "")" "${machine_args[@]}" | sha256sum | cut -c 1-16)
+	file=$(printf '%s\n' "$KERNEL$(kernel_salt "$KERNEL")" "$(machine_append "")" "${machine_args[@]}" | sha256sum)
+	file=$IMAGE/snapshot-${file:0:16}
 	exec 8>"$file.lock"
 	flock 8
 	if snapshot_holds "$file" || snapshot_make "$file"; then

@@ -39,11 +39,15 @@ durations_expected() {
 	echo "$sum"
 }
 
-# durations_write FILE: adds the lines of FILE, or replaces older ones by them.
+# durations_write FILE: adds the lines of FILE, or replaces older ones by them. Runs that end at the same time take turns, by a
+# lock of the folder.
 durations_write() {
-	local new=$DURATIONS.$$
+	local new=$DURATIONS.$$ turn
 	[ -d "${DURATIONS%/*}" ] || return 0
+	exec {turn}<"${DURATIONS%/*}"
+	flock "$turn"
 	[ -e "$DURATIONS" ] || : >"$DURATIONS"
 	awk '{ seconds[$1] = $2 } END { for (name in seconds) print name, seconds[name] }' "$DURATIONS" "$1" |
 		sort >"$new" && mv "$new" "$DURATIONS"
+	exec {turn}<&-
 }

@@ -54,6 +54,18 @@ resumes()
 	ends "$@" --resume "$tmp/resume"
 }
 
+# adds_together: runs that end at the same time lose no line of the durations.
+adds_together()
+{
+	mkdir "$tmp/together"
+	for num in $(seq 20); do
+		echo "6.12/test_$num.sh 1.5" > "$tmp/together/$num"
+		OHCA_CACHE="$tmp/together" bash -c '. "$1/../lib/durations.sh" && durations_write "$2"' bash "$DIR" "$tmp/together/$num" &
+	done
+	wait
+	[ "$(grep -c '^6.12/test_[0-9]*.sh 1.5$' "$tmp/together/durations")" = 20 ] || { cat "$tmp/together/durations"; return 1; }
+}
+
 # picks LINKS SCRIPT...: without names, run_tests.sh runs these scripts in a machine of these link layers.
 picks()
 {
@@ -118,7 +130,7 @@ interrupted()
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 97
+plan 98
 
 # Options
 
@@ -193,6 +205,7 @@ check "what took long, and booting" has "$tmp/out" "the slowest scripts:" "2.5 s
 check "results of each set are kept" has "$tmp/results/6.12.rxe/tap" "node1: ok 2 second"
 check "it is built once, before" test "$(grep -nx 'build 6.12 7.2' "$tmp/calls" | cut -d : -f 1)" = 1
 check "durations are kept" has "$tmp/durations" "6.12/test_rxe_2.sh 2.5"
+check "durations of several runs are kept" adds_together
 check "JUnit of the run: well-formed" well_formed "$tmp/xml"
 
 export FAKE_LOG="ohcad: hca0: software breaks S-801: a doorbell"

@@ -68,6 +68,8 @@ static void test_usage(void **state)
 	REFUSED("--interval is from 0.1 to 3600 seconds, not 1s", "watch", "-d", "1s");
 	REFUSED("--interval is from 0.1 to 3600 seconds, not nan", "watch", "-d", "nan");
 	REFUSED("--count is a number from 1 on, not -1", "top", "--count=-1");
+	REFUSED("--once and --count exclude each other", "top", "--once", "-n", "3");
+	REFUSED("--once and --count exclude each other", "top", "-n3", "-b", "--once");
 	REFUSED("--sort is traffic, messages, retries, errors, latency or number, not size", "top",
 		"--sort", "size");
 	REFUSED("a value is missing: --sort", "top", "--sort");

@@ -329,6 +329,7 @@ struct command_line {
 };
 
 static const char shorts[] = ":s:jhbd:n:o:";
+static const char once_or_count[] = "--once and --count exclude each other";
 
 /*
  * An option that there is not.  Of a short one, which may stand among others in a word,
@@ -364,6 +365,7 @@ static int parse(struct command_line *line, int argc, char **argv, bool *ends)
 		{NULL, 0, NULL, 0},
 	};
 	enum format format;
+	int count_by = 0; /* ONCE or 'n' */
 	char *end;
 	int c;
 
@@ -383,6 +385,9 @@ static int parse(struct command_line *line, int argc, char **argv, bool *ends)
 			line->format = format;
 			break;
 		case ONCE:
+			if (count_by == 'n')
+				return usage_bad(once_or_count, "");
+			count_by = ONCE;
 			line->top.count = 1;
 			line->top.batch = true;
 			line->of_top = "--once";
@@ -399,6 +404,9 @@ static int parse(struct command_line *line, int argc, char **argv, bool *ends)
 						 optarg);
 			break;
 		case 'n':
+			if (count_by == ONCE)
+				return usage_bad(once_or_count, "");
+			count_by = 'n';
 			line->of_watch = "--count";
 			line->top.count = strtoul(optarg, &end, 10);
 			if (*end || *optarg < '1' || *optarg > '9')

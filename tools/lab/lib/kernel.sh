@@ -41,12 +41,12 @@ kernel_find() {
 	case $1 in
 	debug)
 		cat "$KERNEL_DEBUG/release" 2>/dev/null ||
-			die_usage "no debug kernel yet; 'ohca-lab debug-kernel' builds it, once, in 12 to 40 minutes on 2 cores"
+			die_usage "no debug kernel yet; 'ohca-lab debug-kernel' builds it, once"
 		return
 		;;
 	arm64-64k)
 		cat "$KERNEL_64K/release" 2>/dev/null ||
-			die_usage "no such kernel yet; 'ohca-lab arm64-64k-kernel' builds it, once, in 10 minutes on 2 cores"
+			die_usage "no such kernel yet; 'ohca-lab arm64-64k-kernel' builds it, once"
 		return
 		;;
 	arm64 | arm64-16k)

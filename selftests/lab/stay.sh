@@ -508,6 +508,29 @@ test_down_twice() {
 	[ ! -s "$work/down.first" ] && [ ! -s "$work/down.second" ] && [ ! -e "$dir" ] || fail "something is left"
 }
 
+# One that starts a lab while another one takes down an earlier one of that name: it waits until that is removed. A process that waits
+# for the file stands for the earlier one.
+test_down_up() {
+	local dir=$SESSIONS/$STAY.g old down
+	mkdir -p "$dir" "$work/down.slow"
+	printf '#!/bin/sh\nsleep 8\nexec %s "$@"\n' "$(command -v tail)" >"$work/down.slow/tail"
+	chmod +x "$work/down.slow/tail"
+	echo "lab 0 up" >"$dir/state"
+	: >"$dir/log"
+	flock "$dir/lock" sh -c 'until [ -e "$1/down" ]; do sleep 0.05; done
+		echo "lab 0 ended 0" >"$1/state"' sh "$dir" &
+	old=$!
+	until_exists "$dir/lock" || return
+	PATH=$work/down.slow:$PATH "$LAB" down "$STAY.g" >"$work/down.slow/out" 2>&1 </dev/null &
+	down=$!
+	wait "$old"
+	lab up --device none "$STAY.g"
+	wait "$down" || fail "down: $(cat "$work/down.slow/out")" || return
+	[ "$status" = 0 ] && [ -e "$dir/pid" ] || fail "up: status $status" || return
+	lab down "$STAY.g"
+	[ "$status" = 0 ] && [ ! -e "$dir" ] || fail "the new one: status $status"
+}
+
 # Two that start one lab: the second one does not remove the folder that the first one has just made.
 test_up_twice() {
 	(
@@ -555,6 +578,7 @@ stay_tests=(
 	"up_killed              a lab whose starter or processes were killed can be taken down"
 	"down_ended             down tells the errors of a lab whose time is over"
 	"down_twice             two that take down one lab both succeed"
+	"down_up!               a lab is started while an earlier one of its name is taken down"
 	"up_twice               two that start one lab at once do not disturb each other"
 	"up_fails               machines that do not start leave nothing"
 )

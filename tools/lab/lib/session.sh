@@ -113,22 +113,32 @@ session_none() {
 	done
 }
 
-# session_claim: makes the folder of a new lab and takes its lock, which descriptor 5 holds.
+# session_claim: makes the folder of a new lab and takes its lock, which descriptor 5 holds; descriptor $session_held is the folder.
 session_claim() {
-	local turn
-	# Another "up" would take a folder whose lock is not yet there for what is left of a lab.
+	local turn old
+	# Another "up", or "down", would take a folder whose lock is not yet there for what is left of a lab.
 	exec {turn}<"$SESSIONS"
 	flock "$turn"
-	if [ -d "$lab_dir" ]; then
+	while { exec {old}<"$lab_dir"; } 2>/dev/null; do
 		! session_alive || die "the lab '$lab' has been started meanwhile"
-		note "removing what is left of the lab '$lab', whose processes were killed"
-		session_remove
-	fi
+		if flock -n "$old"; then
+			note "removing what is left of the lab '$lab', whose processes were killed"
+			session_remove
+			exec {old}<&-
+			break
+		fi
+		# A "down" has yet to remove it.
+		exec {turn}<&-
+		flock "$old"
+		exec {old}<&- {turn}<"$SESSIONS"
+		flock "$turn"
+	done
 	session_mine=1
 	mkdir -m 0700 "$lab_dir" 2>/dev/null || {
 		session_mine=''
 		die "can't make $lab_dir, or somebody else starts the lab"
 	}
+	exec {session_held}<"$lab_dir"
 	exec 5>"$lab_dir/lock"
 	# Another ohca-lab may look for an instant whether it is held.
 	flock -w 2 5 || die "somebody else starts the lab '$lab'"
@@ -144,7 +154,7 @@ session_remove() {
 # session_up SHARE [ARGUMENT...]: starts the lab $lab with these arguments of "up". If it can't be started, or if this process gets a
 # signal, nothing is left of it, and the program ends.
 session_up() {
-	session_pid='' session_status=1 session_mine=''
+	session_pid='' session_status=1 session_mine='' session_held=''
 	trap 'trap "" INT TERM HUP; session_abandon; exit 130' INT
 	trap 'trap "" INT TERM HUP; session_abandon; exit 143' TERM HUP
 	session_claim
@@ -153,7 +163,7 @@ session_up() {
 		session_abandon
 		exit "$session_status"
 	}
-	exec 5>&-
+	exec 5>&- {session_held}<&-
 	trap - INT TERM HUP
 	[ "$lab" = "shell.$$" ] || note "'ohca-lab shell ${lab_prefix}node0' opens a shell, 'ohca-lab down$lab_word' ends it"
 }
@@ -168,7 +178,7 @@ session_start() {
 	: >"$lab_dir/log"
 	# All of the lab inherits the locks of the lab and of the root.
 	(echo "$BASHPID" >"$lab_dir/pid" && NS_STAYS=1 ns_exec bash "$LAB/lib/enter.sh" "$ROOT" ro "$REPO" "$OHCA_CACHE" "$share" \
-		bash /repo/tools/lab/lib/inside.sh up "$@") </dev/null >>"$lab_dir/log" 2>&1 6>&- &
+		bash /repo/tools/lab/lib/inside.sh up "$@") </dev/null >>"$lab_dir/log" 2>&1 6>&- {session_held}<&- &
 	session_pid=$!
 	exec {log}<"$lab_dir/log"
 	while [ -z "$state" ] && [ ! -e "$lab_dir/down" ] && kill -0 "$session_pid" 2>/dev/null; do
@@ -215,6 +225,11 @@ session_abandon() {
 	}
 	exec 5>&-
 	session_gone "$SESSION_PATIENCE" || note "processes of the lab '$lab' do not end"
+	# A "down" may have removed it, and another "up" made a new one.
+	if [ -n "$session_held" ]; then
+		flock "$session_held"
+		[ "$lab_dir" -ef "/proc/self/fd/$session_held" ] || return 0
+	fi
 	session_remove
 }
 
@@ -282,6 +297,8 @@ session_down() {
 	{ exec {turn}<"$lab_dir"; } 2>/dev/null || return 0
 	flock "$turn"
 	[ "$lab_dir" -ef "/proc/self/fd/$turn" ] || return 0
+	# An "up" that has made it may be about to take its lock.
+	flock -s "$SESSIONS" true
 	session_alive || {
 		state=$(session_state lab)
 		case $state in

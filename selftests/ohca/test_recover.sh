@@ -40,6 +40,12 @@ looks()
 	ohcactl show ports "$OHCA_HCA" | sed -n 's/^'"$OHCA_HCA"' *//p'
 }
 
+# The stack may take a second to see the link of a new network interface, and then adds the address.
+settled()
+{
+	! ip -o link show "$ND" | grep -q NO-CARRIER && ip -o addr show dev "$ND" | grep -q 'inet6 fe80'
+}
+
 looks_same()
 {
 	[ "$(looks)" = "$look" ]
@@ -343,6 +349,7 @@ check "reload: the device is there, with a new network interface" net_restore
 check "reload: traffic works" traffic_works
 
 mark
+wait_for 20 settled
 look=$(looks) # of the new network interface
 check "suspend: a program with traffic" holder_start 40
 check "suspend: consumers in the kernel" kverbs_load hold=live

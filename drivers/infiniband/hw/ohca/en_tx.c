@@ -114,8 +114,8 @@ netdev_features_t ohca_en_tx_features_check(const struct ohca_port *port, struct
 	const struct ohca_dev *dev = port->dev;
 
 	/*
-	 * Of a frame that is too long a list of pieces, each segment is a shorter one.  Segments that
-	 * are too long themselves are dropped.
+	 * Of a frame that is too long a list of pieces, each segment is a shorter one.  Segments
+	 * that are too long themselves are dropped.
 	 */
 	if (skb_is_gso(skb) &&
 	    (!(dev->attr.caps & OHCA_CAP_TSO) || skb_shinfo(skb)->gso_size < OHCA_TSO_MIN_MSS ||

@@ -15,6 +15,7 @@ pair_log=$(mktemp)
 pair_server=
 pair_number=0
 pair_server_rank=0
+pair_stop=
 
 pair_cleanup()
 {
@@ -60,6 +61,16 @@ pair_ready() # command...
 	"$@" || ! kill -0 "$pair_server" 2> /dev/null
 }
 
+# If $pair_stop is set, the server ends when there is a file of that name.
+pair_end()
+{
+	[ -n "$pair_stop" ] || return
+	until over "$pair_server"; do
+		[ ! -e "$pair_stop" ] || kill "$pair_server" 2> /dev/null
+		sleep 0.2
+	done
+}
+
 # run_pair READY SERVER CLIENT: command lines; the client's begins when READY succeeds. The output of this machine's
 # one is in $pair_log. The other machine's may run a little longer than this one's; the next pair begins when both
 # have ended.
@@ -72,6 +83,7 @@ run_pair()
 		# shellcheck disable=SC2086 # words
 		wait_for 60 pair_ready $1
 		barrier "pair.$pair_number"
+		pair_end
 		wait "$pair_server"
 		pair_status=$?
 		pair_server=
@@ -90,10 +102,29 @@ run_tool() # command and options
 {
 	port=$((19000 + pair_number))
 	case " $* " in
-	*" -R "*) tool_ready=cm_listening ;;
-	*) tool_ready=tcp_listening ;;
+	*" -R "*) run_tool_by_cm "$@" ;;
+	*) run_pair "tcp_listening $port" "$* -p $port" "$* -p $port $OHCA_PEER" ;;
 	esac
-	run_pair "$tool_ready $port" "$* -p $port" "$* -p $port $OHCA_PEER"
+}
+
+# With -R, perftest's server listens a second time, after they have talked, when the client connects already, which waits for
+# nothing. If the client was the faster one, both run once more.
+run_tool_by_cm()
+{
+	for by_cm in 1 2 3 4 5; do
+		port=$((19000 + pair_number))
+		pair_stop=/mnt/share/${0##*/}.rejected.$port # which both machines see
+		run_pair "cm_listening $port" "$* -p $port" "$* -p $port $OHCA_PEER"
+		by_cm_status=$?
+		if [ "$RANK" -ne "$pair_server_rank" ] && grep -q "RDMA_CM_EVENT_REJECTED; error: 8" "$pair_log"; then
+			: > "$pair_stop"
+		fi
+		barrier "pair.$pair_number.end"
+		by_cm_stop=$pair_stop pair_stop=
+		[ -e "$by_cm_stop" ] || return "$by_cm_status"
+		diag "attempt $by_cm: the server did not listen yet"
+	done
+	return 1
 }
 
 # perftest has printed a line of results: size, iterations of all queue pairs, figures. Some servers print none.

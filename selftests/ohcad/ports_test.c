@@ -560,8 +560,8 @@ static void arm_second(struct rig_qp **a, struct rig_qp **b, uint16_t pkey_index
 		qp[i]->attr.alt_pkey_index = htole16(pkey_index);
 		qp[i]->attr.alt_timeout = 14;
 		qp[i]->attr.path_mig_state = OHCA_MIG_REARM;
-		assert_int_equal(
-			rig_modify(qp[i], 0, OHCA_QP_ALT_PATH | OHCA_QP_PATH_MIG_STATE), 0);
+		assert_int_equal(rig_modify(qp[i], 0, OHCA_QP_ALT_PATH | OHCA_QP_PATH_MIG_STATE),
+				 0);
 	}
 	ports_write(*a, *b);
 	ports_write(*b, *a);

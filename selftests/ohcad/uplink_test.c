@@ -773,17 +773,27 @@ static void test_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WIRED(test_mtus),      WIRED(test_unreliable),
-		WIRED(test_drop),      WIRED(test_dup),
-		WIRED(test_swap),      WIRED(test_corrupt),
-		WIRED(test_gap),       WIRED(test_window),
-		WIRED(test_atomics),   WIRED(test_strangers),
-		WIRED(test_reconnect), WIRED(test_framing),
-		WIRED(test_turns),     WIRED(test_learning),
-		WIRED(test_stalled),   WIRED(test_frames_wait),
-		WIRED(test_gone),      KIND("dgram"),
+		WIRED(test_mtus),
+		WIRED(test_unreliable),
+		WIRED(test_drop),
+		WIRED(test_dup),
+		WIRED(test_swap),
+		WIRED(test_corrupt),
+		WIRED(test_gap),
+		WIRED(test_window),
+		WIRED(test_atomics),
+		WIRED(test_strangers),
+		WIRED(test_reconnect),
+		WIRED(test_framing),
+		WIRED(test_turns),
+		WIRED(test_learning),
+		WIRED(test_stalled),
+		WIRED(test_frames_wait),
+		WIRED(test_gone),
+		KIND("dgram"),
 		KIND("tcp"),
-		KIND("udp"),	       cmocka_unit_test(test_options),
+		KIND("udp"),
+		cmocka_unit_test(test_options),
 	};
 
 	return RUN_TESTS(tests, NULL, NULL);

@@ -24,8 +24,8 @@ struct uverbs_attr_bundle;
  * @core: the part for events
  * @umem: buffer of a user CQ, NULL for the kernel's; replaced under @buf_lock
  * @buf_lock: one resize at a time, and none while the record is read for netlink
- * @gone: there is no buffer any more.  Kernels before 7.2 dump a CQ until its destruction has ended.
- *	Under @buf_lock, which is not destroyed therefore
+ * @gone: there is no buffer any more.  Kernels before 7.2 dump a CQ until its destruction has
+ *	ended.  Under @buf_lock, which is not destroyed therefore
  * @rec_offset: offset of the record in a user CQ's buffer
  * @buf: buffer of a kernel CQ; the fields below are for those only
  * @lock: protects the ring and the record in @buf, and the fields below; taken in interrupts

@@ -780,8 +780,8 @@ int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 }
 
 /*
- * Whether multicast groups have LIDs; on RoCE, a group has only a GID.  A QP that has no port yet is
- * taken for one of an InfiniBand port if the device has one.
+ * Whether multicast groups have LIDs; on RoCE, a group has only a GID.  A QP that has no port yet
+ * is taken for one of an InfiniBand port if the device has one.
  */
 static bool ohca_mcast_has_lid(const struct ib_qp *ibqp)
 {
@@ -805,8 +805,8 @@ int ohca_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	err = ohca_cmd_detach_mcast(to_odev(ibqp->device), ibqp->qp_num, gid->raw,
 				    has_lid ? lid : 0);
 	/*
-	 * ib_core counts an attachment for each LID.  Without LIDs, they are one for the device, which
-	 * ended with the first of them.
+	 * ib_core counts an attachment for each LID.  Without LIDs, they are one for the device,
+	 * which ended with the first of them.
 	 */
 	if (err == -EINVAL && !has_lid && atomic_read(&ibqp->usecnt))
 		return 0;

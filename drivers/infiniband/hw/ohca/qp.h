@@ -24,8 +24,8 @@ struct ib_umem;
  * @state: state that software moved the QP to; the device may have moved it to ERR.  Written under
  *	@mutex
  * @cap: sizes, as reported to the consumer
- * @gone: the device may not have the QP any more.  Kernels before 7.2 query it for netlink until its
- *	destruction has ended.  Written under @mutex
+ * @gone: the device may not have the QP any more.  Kernels before 7.2 query it for netlink until
+ *	its destruction has ended.  Written under @mutex
  * @sig_type: which send work requests complete with a CQE
  * @create_flags: IB_QP_CREATE_*
  * @umem: buffer of a user QP, NULL for the kernel's, and for XRC targets, which have none

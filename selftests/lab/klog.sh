@@ -31,6 +31,7 @@ klog_other() {
 		'DMA-API: ohca 0000:01:00.0: device driver frees DMA memory with different direction [size=48 bytes]' \
 		rds_ib_conn_path_shutdown
 	printf '[    1.0] %s\r\n' 'DMA-API: Mapped at:' ' debug_dma_map_phys+0x10/0x20' ' rds_dma_hdr_alloc+0x10/0x20 [rds_rdma]'
+	printf '[    1.0] %s\r\n' 'traps: ib_send_bw[492] general protection fault ip:7f4a sp:7fff error:0 in librdmacm.so[a6df,7f4a+15000]'
 	klog_report 'WARNING: possible irq lock inversion dependency detected' 'iscsi_trx/1' iscsit_handle_time2retain_timeout
 	klog_report 'WARNING: possible circular locking dependency detected' 'nvmet_rdma_cm_handler+0x1/0x2 [nvmet_rdma]' \
 		nvmet_port_subsys_drop_link
@@ -50,5 +51,7 @@ test_klog() {
 	{ klog_other && echo 'BUG: KASAN: slab-use-after-free in x'; } >"$log"
 	! klog_found "$log" && grep -q 'node0: | BUG: KASAN' "$work/err" || fail "without a call trace" || return
 	echo 'WARNING: possible circular locking dependency detected' >"$log"
-	! klog_found "$log" || fail "another lock"
+	! klog_found "$log" || fail "another lock" || return
+	echo 'traps: ib_send_bw[492] general protection fault ip:7f4a sp:7fff error:0 in libohca.so[a6df,7f4a+15000]' >"$log"
+	! klog_found "$log" || fail "a fault in another library"
 }

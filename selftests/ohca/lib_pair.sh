@@ -114,6 +114,7 @@ run_tool_by_cm()
 	for by_cm in 1 2 3 4 5; do
 		port=$((19000 + pair_number))
 		pair_stop=/mnt/share/${0##*/}.rejected.$port # which both machines see
+		[ "$RANK" -ne "$pair_server_rank" ] || rm -f "$pair_stop"
 		run_pair "cm_listening $port" "$* -p $port" "$* -p $port $OHCA_PEER"
 		by_cm_status=$?
 		if [ "$RANK" -ne "$pair_server_rank" ] && grep -q "RDMA_CM_EVENT_REJECTED; error: 8" "$pair_log"; then

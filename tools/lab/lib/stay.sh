@@ -149,9 +149,15 @@ stay_end() {
 	done
 	for rank in "${!machine_pid[@]}"; do
 		machine_kill "$rank"
-		klog_check "node$rank" "$RUN/node$rank.log" || result=1
+		klog_check "node$rank" "$RUN/node$rank.log" || {
+			result=1
+			run_found "node$rank: reports in the kernel log"
+		}
 	done
-	ohcad_stop || result=1
+	ohcad_stop || {
+		result=1
+		run_found "ohcad has failed"
+	}
 	run_keep
 	return "$result"
 }

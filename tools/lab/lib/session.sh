@@ -113,12 +113,13 @@ session_none() {
 	done
 }
 
-# session_claim: makes the folder of a new lab and takes its lock, which descriptor 5 holds; descriptor $session_held is the folder.
+# session_claim: makes the folder of a new lab and takes its lock, which descriptor 5 holds; descriptor $session_held is the folder, and
+# $session_turn the lock of all folders, until it returns.
 session_claim() {
-	local turn old
+	local old
 	# Another "up", or "down", would take a folder whose lock is not yet there for what is left of a lab.
-	exec {turn}<"$SESSIONS"
-	flock "$turn"
+	exec {session_turn}<"$SESSIONS"
+	flock "$session_turn"
 	while { exec {old}<"$lab_dir"; } 2>/dev/null; do
 		! session_alive || die "the lab '$lab' has been started meanwhile"
 		if flock -n "$old"; then
@@ -128,10 +129,10 @@ session_claim() {
 			break
 		fi
 		# A "down" has yet to remove it.
-		exec {turn}<&-
+		exec {session_turn}<&-
 		flock "$old"
-		exec {old}<&- {turn}<"$SESSIONS"
-		flock "$turn"
+		exec {old}<&- {session_turn}<"$SESSIONS"
+		flock "$session_turn"
 	done
 	session_mine=1
 	mkdir -m 0700 "$lab_dir" 2>/dev/null || {
@@ -143,7 +144,8 @@ session_claim() {
 	# Another ohca-lab may look for an instant whether it is held.
 	flock -w 2 5 || die "somebody else starts the lab '$lab'"
 	echo "$OHCA_CACHE" >"$lab_dir/cache"
-	exec {turn}<&-
+	exec {session_turn}<&-
+	session_turn=''
 }
 
 # session_remove: removes the folder of a lab without processes.
@@ -154,7 +156,7 @@ session_remove() {
 # session_up SHARE [ARGUMENT...]: starts the lab $lab with these arguments of "up". If it can't be started, or if this process gets a
 # signal, nothing is left of it, and the program ends.
 session_up() {
-	session_pid='' session_status=1 session_mine='' session_held=''
+	session_pid='' session_status=1 session_mine='' session_held='' session_turn=''
 	trap 'trap "" INT TERM HUP; session_abandon; exit 130' INT
 	trap 'trap "" INT TERM HUP; session_abandon; exit 143' TERM HUP
 	session_claim
@@ -217,6 +219,8 @@ session_first() {
 # session_abandon: ends a lab that is starting, and removes it.
 session_abandon() {
 	trap '' INT TERM HUP
+	# A "down" that has the folder may wait for this.
+	[ -z "$session_turn" ] || exec {session_turn}<&-
 	[ -n "$session_mine" ] || return 0
 	[ -z "$session_pid" ] || {
 		session_kill "$session_pid"

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Captures: options, files that end early, are full or have no reader, and the order of starts. */
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -19,9 +22,23 @@ static struct pair p;
 static char dir[] = "/tmp/ohcad-capture.XXXXXX", path[64], fifo[64];
 static uint32_t seed;
 
+static bool no_threads;
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *),
+			  void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *),
+			  void *arg);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *),
+			  void *arg)
+{
+	return no_threads ? EAGAIN : __real_pthread_create(thread, attr, fn, arg);
+}
+
 static int start(void **state)
 {
 	(void)state;
+	no_threads = false;
 	server = server_start(2);
 	p = pair_open(server, NULL);
 	return 0;
@@ -268,6 +285,20 @@ static void test_stuck(void **state)
 	close(fd);
 }
 
+/* There is no thread when the first part is to be written, at the end. */
+static void test_no_thread(void **state)
+{
+	(void)state;
+	begin(path, "");
+	message(64);
+	no_threads = true;
+	alarm(60); /* in which a test ends that waits for the thread */
+	assert_int_equal(capture_stop(&inproc_fabric(0)->captures), 0);
+	alarm(0);
+	assert_int_equal(status().state, CAPTURE_FAILED);
+	assert_int_equal(status().error, EAGAIN);
+}
+
 /* A reader comes late: the number of dropped packets is reported. */
 static void test_late(void **state)
 {
@@ -341,6 +372,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_full, start, stop),
 		cmocka_unit_test_setup_teardown(test_cut, start, stop),
 		cmocka_unit_test_setup_teardown(test_stuck, start, stop),
+		cmocka_unit_test_setup_teardown(test_no_thread, start, stop),
 		cmocka_unit_test_setup_teardown(test_late, start, stop),
 		cmocka_unit_test_setup_teardown(test_gone, start, stop),
 	};

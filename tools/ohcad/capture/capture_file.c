@@ -305,7 +305,7 @@ int capture_file_free(struct capture_file *file)
 
 	pthread_mutex_lock(&file->lock);
 	file->closing = true;
-	while (!file->err && file->used && !hand_over(file))
+	while (file->used && !hand_over(file) && !file->err)
 		pthread_cond_wait(&file->done, &file->lock);
 	file->quit = true;
 	pthread_cond_signal(&file->wake);

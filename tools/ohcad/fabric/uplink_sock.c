@@ -21,8 +21,11 @@
 #define BACKOFF_MAX_NS 1000000000ULL
 #define DGRAM_RETRY_NS 200000ULL
 
-/* A host that is gone says nothing: the connection ends after so many seconds without an answer. */
-#define TCP_DEAD_S 20
+/*
+ * A host that is gone says nothing: the connection ends after so many seconds without an answer, or in
+ * which the other side has taken nothing of what was sent to it.
+ */
+#define TCP_DEAD_S 60
 #define TCP_PROBE_S 5
 
 #define READ_MAX (64U << 10) /* at a time */

@@ -196,6 +196,17 @@ no_restart()
 	! dmesg | tail -n +$((restart_lines + 1)) | grep -E 'resetting queues|NETDEV WATCHDOG|fenced'
 }
 
+# Segments that fit only without a tag
+tagged_segments()
+{
+	tagged_mtu=$(ip -d link show "$ND" | sed -n 's/.* maxmtu \([0-9]*\).*/\1/p')
+	ip link add link "$ND" name ohcatag type vlan id 9 && ip link set ohcatag up || return 1
+	for tagged_more in 39 38 37 36; do
+		"$DIR/send_gso" ohcatag $((tagged_mtu - tagged_more))
+	done
+	ip link del ohcatag
+}
+
 # A frame of a packet socket is sent in segments that fit, or else dropped, and the send queue does not fail.
 too_long_is_dropped()
 {
@@ -205,6 +216,7 @@ too_long_is_dropped()
 	errors=$(if_stat tx_errors)
 	"$DIR/send_gso" "$ND" 1400 && wait_for 10 stat_is tx_packets $((packets + 29)) || return 1
 	"$DIR/send_gso" "$ND" 20000 && wait_for 10 stat_is tx_dropped $((dropped + 2)) || return 1
+	tagged_segments || return 1
 	wait_for 20 ping -c 1 -W 1 "$OHCA_PEER" && [ "$(if_stat tx_errors)" -eq "$errors" ] && no_restart
 }
 

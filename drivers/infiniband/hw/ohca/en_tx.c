@@ -4,6 +4,7 @@
  */
 
 #include <linux/dma-mapping.h>
+#include <linux/if_vlan.h>
 #include <linux/tcp.h>
 #include <net/netdev_queues.h>
 
@@ -111,6 +112,8 @@ u32 ohca_en_tx_max_sge(const struct ohca_dev *dev)
 netdev_features_t ohca_en_tx_features_check(const struct ohca_port *port, struct sk_buff *skb,
 					    netdev_features_t features)
 {
+	/* The stack has yet to put the tag into the frame. */
+	u32 max_frame = port->attr.max_frame - (skb_vlan_tag_present(skb) ? VLAN_HLEN : 0);
 	const struct ohca_dev *dev = port->dev;
 
 	/*
@@ -121,7 +124,7 @@ netdev_features_t ohca_en_tx_features_check(const struct ohca_port *port, struct
 	    (!(dev->attr.caps & OHCA_CAP_TSO) || skb_shinfo(skb)->gso_size < OHCA_TSO_MIN_MSS ||
 	     skb_tcp_all_headers(skb) > OHCA_TSO_MAX_HDR ||
 	     skb_shinfo(skb)->nr_frags + 1 > ohca_en_tx_max_sge(dev) ||
-	     !skb_gso_validate_mac_len(skb, port->attr.max_frame)))
+	     !skb_gso_validate_mac_len(skb, max_frame)))
 		features &= ~NETIF_F_GSO_MASK;
 	return features;
 }

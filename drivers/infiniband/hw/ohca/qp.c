@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: queue pairs, and the multicast groups that they are attached to.
+ * OHCA driver: queue pairs.
  */
 
 #include <linux/atomic.h>
@@ -593,6 +593,7 @@ int ohca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_u
 		return err;
 
 	mutex_init(&qp->mutex);
+	INIT_LIST_HEAD(&qp->mcasts);
 	if (init->qp_type == IB_QPT_XRC_TGT)
 		err = ohca_qp_create_target(dev, qp, init);
 	else if (init->rwq_ind_tbl)
@@ -777,38 +778,4 @@ int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		.create_flags = qp->create_flags,
 	};
 	return 0;
-}
-
-/*
- * Whether multicast groups have LIDs; on RoCE, a group has only a GID.  A QP that has no port yet
- * is taken for one of an InfiniBand port if the device has one.
- */
-static bool ohca_mcast_has_lid(const struct ib_qp *ibqp)
-{
-	struct ohca_dev *dev = to_odev(ibqp->device);
-	const struct ohca_port *port = ohca_port(dev, ibqp->port);
-
-	return port ? ohca_port_is_ib(port) : ohca_has_link(dev, OHCA_LINK_INFINIBAND);
-}
-
-int ohca_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
-{
-	return ohca_cmd_attach_mcast(to_odev(ibqp->device), ibqp->qp_num, gid->raw,
-				     ohca_mcast_has_lid(ibqp) ? lid : 0);
-}
-
-int ohca_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
-{
-	bool has_lid = ohca_mcast_has_lid(ibqp);
-	int err;
-
-	err = ohca_cmd_detach_mcast(to_odev(ibqp->device), ibqp->qp_num, gid->raw,
-				    has_lid ? lid : 0);
-	/*
-	 * ib_core counts an attachment for each LID.  Without LIDs, they are one for the device,
-	 * which ended with the first of them.
-	 */
-	if (err == -EINVAL && !has_lid && atomic_read(&ibqp->usecnt))
-		return 0;
-	return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: queue pairs, and the multicast groups that they are attached to.
+ * OHCA driver: queue pairs.
  */
 
 #ifndef _OHCA_QP_H
@@ -23,6 +23,8 @@ struct ib_umem;
  * @mutex: one modification at a time; not destroyed, see @gone
  * @state: state that software moved the QP to; the device may have moved it to ERR.  Written under
  *	@mutex
+ * @mcasts: groups without LIDs that it is attached to, of mcast.c, under @mutex; it is detached from
+ *	all before it is destroyed
  * @cap: sizes, as reported to the consumer
  * @gone: the device may not have the QP any more.  Kernels before 7.2 query it for netlink until
  *	its destruction has ended.  Written under @mutex
@@ -42,6 +44,7 @@ struct ohca_qp {
 	struct mutex mutex; /* one modification at a time */
 	enum ib_qp_state state;
 	bool gone;
+	struct list_head mcasts;
 	struct ib_qp_cap cap;
 	enum ib_sig_type sig_type;
 	u32 create_flags;
@@ -87,7 +90,5 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		  struct ib_qp_init_attr *init);
 int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
-int ohca_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
-int ohca_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 
 #endif /* _OHCA_QP_H */

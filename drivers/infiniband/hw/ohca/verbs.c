@@ -12,6 +12,7 @@
 #include "ah.h"
 #include "cq.h"
 #include "en.h"
+#include "mcast.h"
 #include "mr.h"
 #include "odp.h"
 #include "ohca.h"

@@ -41,7 +41,7 @@ static int load(void)
 int main(int argc, char **argv)
 {
 	union bpf_attr attr = {0};
-	int prog;
+	int prog, err;
 
 	if (argc != 3 || (strcmp(argv[2], "native") && strcmp(argv[2], "generic"))) {
 		fprintf(stderr, "usage: xdp_drop NETDEV native|generic\n");
@@ -49,8 +49,9 @@ int main(int argc, char **argv)
 	}
 	prog = load();
 	if (prog < 0) {
+		err = errno; /* perror() may change it */
 		perror("xdp_drop: program");
-		return errno == ENOSYS ? 4 : 1;
+		return err == ENOSYS ? 4 : 1;
 	}
 	attr.link_create.prog_fd = prog;
 	attr.link_create.target_ifindex = if_nametoindex(argv[1]);

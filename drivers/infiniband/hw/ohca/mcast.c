@@ -47,7 +47,7 @@ static struct ohca_mcast *ohca_mcast_find(struct ohca_qp *qp, const union ib_gid
 	return NULL;
 }
 
-/* ib_core attaches a QP once for each LID of a group.  Without LIDs, the device has one attachment. */
+/* ib_core attaches a QP once for each LID of a group, the device once for all if there are none. */
 static int ohca_mcast_get(struct ohca_qp *qp, const union ib_gid *gid)
 {
 	struct ohca_mcast *mcast;

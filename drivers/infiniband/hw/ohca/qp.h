@@ -23,8 +23,8 @@ struct ib_umem;
  * @mutex: one modification at a time; not destroyed, see @gone
  * @state: state that software moved the QP to; the device may have moved it to ERR.  Written under
  *	@mutex
- * @mcasts: groups without LIDs that it is attached to, of mcast.c, under @mutex; it is detached from
- *	all before it is destroyed
+ * @mcasts: groups without LIDs that it is attached to, of mcast.c, under @mutex; it is detached
+ *	from all before it is destroyed
  * @cap: sizes, as reported to the consumer
  * @gone: the device may not have the QP any more.  Kernels before 7.2 query it for netlink until
  *	its destruction has ended.  Written under @mutex

@@ -31,8 +31,8 @@ static int ohca_res_end(struct sk_buff *msg, struct nlattr *table, bool complete
 
 /*
  * Put a structure of the device, unless @err.  Kernels before 7.2 dump objects until their
- * destruction has ended.  If the device does not have the object any more, ib_core leaves it out for
- * -EAGAIN, and shows the others.
+ * destruction has ended.  If the device does not have the object any more, ib_core leaves it out
+ * for -EAGAIN, and shows the others.
  */
 static int ohca_res_raw(struct sk_buff *msg, int err, const void *data, int size)
 {

@@ -8,6 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device
+. "$DIR/lib_netdev.sh"
 ND=$(netdev)
 [ -n "$ND" ] || skip_all "no netdev"
 mtu=$(cat "/sys/class/net/$ND/mtu")
@@ -144,11 +145,6 @@ frames_have_waited() # value
 set_queues() # pairs
 {
 	ethtool -L "$ND" combined "$1"
-}
-
-queues_now()
-{
-	ethtool -l "$ND" | awk '/^Current/ { current = 1 } current && $1 == "Combined:" { print $2 }'
 }
 
 queues_are() # pairs
@@ -303,15 +299,10 @@ link_is() # yes, no
 	ethtool "$ND" | grep -q "Link detected: $1"
 }
 
-has_counted() # statistic, least number
-{
-	[ "$(cat "/sys/class/net/$ND/statistics/$1")" -ge "$2" ]
-}
-
 # On a busy host, ping does not wait for the last reply.
 counts() # statistic
 {
-	before=$(cat "/sys/class/net/$ND/statistics/$1")
+	before=$(if_stat "$1")
 	pings 1000 > /dev/null && wait_for 10 has_counted "$1" $((before + 5))
 }
 

@@ -10,6 +10,7 @@
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device
+. "$DIR/lib_netdev.sh"
 ND=$(netdev)
 [ -n "$ND" ] || skip_all "no netdev"
 TRACING=/sys/kernel/tracing
@@ -175,16 +176,6 @@ generic_xdp()
 	wait_for 20 ping -c 1 -W 1 "$OHCA_PEER"
 }
 
-if_stat() # name
-{
-	cat "/sys/class/net/$ND/statistics/$1"
-}
-
-stat_is() # name, least number
-{
-	[ "$(if_stat "$1")" -ge "$2" ]
-}
-
 restart_mark()
 {
 	restart_lines=$(dmesg | wc -l)
@@ -214,16 +205,10 @@ too_long_is_dropped()
 	packets=$(if_stat tx_packets)
 	dropped=$(if_stat tx_dropped)
 	errors=$(if_stat tx_errors)
-	"$DIR/send_gso" "$ND" 1400 && wait_for 10 stat_is tx_packets $((packets + 29)) || return 1
-	"$DIR/send_gso" "$ND" 20000 && wait_for 10 stat_is tx_dropped $((dropped + 2)) || return 1
+	"$DIR/send_gso" "$ND" 1400 && wait_for 10 has_counted tx_packets $((packets + 29)) || return 1
+	"$DIR/send_gso" "$ND" 20000 && wait_for 10 has_counted tx_dropped $((dropped + 2)) || return 1
 	tagged_segments || return 1
 	wait_for 20 ping -c 1 -W 1 "$OHCA_PEER" && [ "$(if_stat tx_errors)" -eq "$errors" ] && no_restart
-}
-
-queues_now()
-{
-	set -- "/sys/class/net/$ND/queues"/tx-*
-	echo $#
 }
 
 frames_under_way() # queue

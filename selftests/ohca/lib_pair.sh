@@ -113,16 +113,17 @@ run_tool_by_cm()
 {
 	for by_cm in 1 2 3 4 5; do
 		port=$((19000 + pair_number))
-		pair_stop=/mnt/share/${0##*/}.rejected.$port # which both machines see
-		[ "$RANK" -ne "$pair_server_rank" ] || rm -f "$pair_stop"
+		by_cm_rejected=/mnt/share/${0##*/}.rejected.$port # which both machines see
+		[ "$RANK" -ne "$pair_server_rank" ] || rm -f "$by_cm_rejected"
+		pair_stop=$by_cm_rejected
 		run_pair "cm_listening $port" "$* -p $port" "$* -p $port $OHCA_PEER"
 		by_cm_status=$?
+		pair_stop=
 		if [ "$RANK" -ne "$pair_server_rank" ] && grep -q "RDMA_CM_EVENT_REJECTED; error: 8" "$pair_log"; then
-			: > "$pair_stop"
+			: > "$by_cm_rejected"
 		fi
 		barrier "pair.$pair_number.end"
-		by_cm_stop=$pair_stop pair_stop=
-		[ -e "$by_cm_stop" ] || return "$by_cm_status"
+		[ -e "$by_cm_rejected" ] || return "$by_cm_status"
 		diag "attempt $by_cm: the server did not listen yet"
 	done
 	return 1

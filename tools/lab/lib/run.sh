@@ -73,6 +73,20 @@ run_found() {
 	[ -z "$opt_results" ] || echo "$1" >>"$RESULTS/found"
 }
 
+# run_klog RANK: fails, and says so, if the machine's kernel has reported something.
+run_klog() {
+	! klog_check "node$1" "$RUN/node$1.log" || return 0
+	run_found "node$1: reports in the kernel log"
+	return 1
+}
+
+# run_ohcad_stop: ends ohcad. If ohcad itself failed, it fails, says so, and shows the end of ohcad's log.
+run_ohcad_stop() {
+	! ohcad_stop || return 0
+	run_found "ohcad has failed"
+	return 1
+}
+
 # run_keep: with --results, keeps the logs of the machines and ohcad.
 run_keep() {
 	local rank
@@ -220,16 +234,9 @@ run_verdict() {
 		run_verdict_one "$rank" || status=$?
 		[ "$rank" != "$run_failed" ] || result=$status
 		[ "$other" != 0 ] || other=$status
-		klog_check "node$rank" "$RUN/node$rank.log" || {
-			found=1
-			run_found "node$rank: reports in the kernel log"
-		}
+		run_klog "$rank" || found=1
 	done
-	# ohcad_stop shows the end of ohcad's log if ohcad itself failed.
-	ohcad_stop || {
-		found=1
-		run_found "ohcad has failed"
-	}
+	run_ohcad_stop || found=1
 	[ -z "$run_lost" ] || ohcad_tail
 	[ "$result" != 0 ] || result=$other
 	[ "$result" != 0 ] || result=$found

@@ -149,15 +149,9 @@ stay_end() {
 	done
 	for rank in "${!machine_pid[@]}"; do
 		machine_kill "$rank"
-		klog_check "node$rank" "$RUN/node$rank.log" || {
-			result=1
-			run_found "node$rank: reports in the kernel log"
-		}
+		run_klog "$rank" || result=1
 	done
-	ohcad_stop || {
-		result=1
-		run_found "ohcad has failed"
-	}
+	run_ohcad_stop || result=1
 	run_keep
 	return "$result"
 }

@@ -54,7 +54,7 @@ build_hash() {
 # never built from the present contents of the SOURCEs and $build_salt. Takes the build's lock, which lasts until build_done or the
 # end of the process.
 build_needed() {
-	local part=$1 outputs=() hash stamp=''
+	local part=$1 outputs=() hash
 	shift
 	while [ "$1" != -- ]; do
 		outputs+=("$1")
@@ -67,8 +67,7 @@ build_needed() {
 	flock 7
 	build_hash "$part" "$@"
 	hash=$build_hashed${build_salt-}
-	{ IFS= read -rd '' stamp <"$BUILD/$part.stamp"; } 2>/dev/null || :
-	if { [ "$stamp" = "$hash"$'\n' ] && build_is_whole "$BUILD" "${outputs[@]}"; } ||
+	if { build_stamp_is "$BUILD/$part.stamp" "$hash" && build_is_whole "$BUILD" "${outputs[@]}"; } ||
 		build_copy "$part" "$hash" "${outputs[@]}"; then
 		exec 7>&-
 		return 1
@@ -91,6 +90,13 @@ build_prune() {
 	find "$BUILDS" -mindepth 2 -maxdepth 2 -name used -mmin +2880 | while read -r used; do
 		flock -n -x "$used" rm -rf "${used%/used}" || :
 	done
+}
+
+# build_stamp_is FILE STAMP: whether the file was written with "echo STAMP".
+build_stamp_is() {
+	local text=''
+	{ IFS= read -rd '' text <"$1"; } 2>/dev/null || :
+	[ "$text" = "$2"$'\n' ]
 }
 
 # build_is_whole DIR OUTPUT...: whether the OUTPUTs exist and, if they are files, match their seals.
@@ -235,7 +241,7 @@ build_links() {
 
 # build_index RELEASE: makes depmod's index of the machines' modules and ohca.ko.
 build_index() {
-	local dir tree base stamp before=''
+	local dir tree base stamp
 	dir=$BUILD/module-$(kernel_name "$1")
 	tree=$dir/tree
 	image_setup
@@ -243,8 +249,7 @@ build_index() {
 	exec 7>"$BUILD/lock"
 	flock 7
 	stamp="$base $(<"$dir.stamp")"
-	{ IFS= read -rd '' before <"$dir/install.stamp"; } 2>/dev/null || :
-	if [ "$before" = "$stamp"$'\n' ]; then
+	if build_stamp_is "$dir/install.stamp" "$stamp"; then
 		exec 7>&-
 		return
 	fi

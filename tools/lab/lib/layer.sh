@@ -8,7 +8,7 @@
 
 # layer_setup RELEASE DEVICE: makes the layer if there is none; sets $LAYER to its path.
 layer_setup() {
-	local part name stamps stamp home before=''
+	local part name stamps stamp home
 	name=$(kernel_name "$1")
 	part=layer-$name-$2
 	LAYER=$BUILD/$part.tar
@@ -19,8 +19,7 @@ layer_setup() {
 	exec 7>"$BUILD/lock"
 	flock 7
 	stamp=$(cat "${stamps[@]}")
-	{ IFS= read -rd '' before <"$BUILD/$part.stamp"; } 2>/dev/null || :
-	if [ "$before" != "$stamp"$'\n' ] || ! seal_holds "$LAYER"; then
+	if ! build_stamp_is "$BUILD/$part.stamp" "$stamp" || ! seal_holds "$LAYER"; then
 		rm -f "$BUILD/$part.stamp"
 		layer_pack "$1" "$2"
 		seal "$LAYER"

@@ -14,9 +14,6 @@
 #include "device/strict.h"
 #include "base/log.h"
 
-#define RETRY_MIN_NS 50000
-#define RETRY_MAX_NS 5000000
-
 /* Events that are written, or freed, between two looks at the clock */
 #define EVENTS_AT_ONCE 64
 
@@ -92,7 +89,7 @@ static void retry_start(struct eq *eq)
 {
 	if (eq->retry.pos)
 		return;
-	eq->retry_ns = RETRY_MIN_NS;
+	eq->retry_ns = EQ_RETRY_MIN_NS;
 	loop_timer_arm(eq->hca->loop, &eq->retry, loop_now(eq->hca->loop) + eq->retry_ns);
 }
 
@@ -192,9 +189,9 @@ static void eq_retry(struct timer *timer)
 	num = hca->stalled ? 0 : eq_drain(eq);
 	if (num) {
 		eq_flush(hca);
-		period = RETRY_MIN_NS;
+		period = EQ_RETRY_MIN_NS;
 	} else {
-		period = period * 2 < RETRY_MAX_NS ? period * 2 : RETRY_MAX_NS;
+		period = eq_retry_later(period);
 	}
 	if (!hca->ready || list_empty(&eq->waiting))
 		return;

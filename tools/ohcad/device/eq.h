@@ -5,6 +5,7 @@
 #define OHCAD_EQ_H
 
 #include "base/hash_table.h"
+#include "base/minmax.h"
 #include "device/hca.h"
 #include "device/ring.h"
 
@@ -67,6 +68,14 @@ struct eq {
 	struct timer retry;
 	uint64_t retry_ns;
 };
+
+/* The first time after which a full EQ is looked at again, and the next one if there is still no room */
+#define EQ_RETRY_MIN_NS 50000
+
+static inline uint64_t eq_retry_later(uint64_t ns)
+{
+	return min_of(ns * 2, 5000000);
+}
 
 /*
  * An asynchronous event of @id for the host; kept in the device while the EQ is full, dropped if

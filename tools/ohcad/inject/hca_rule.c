@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/minmax.h"
 #include "device/eq.h"
 #include "fabric/fabric.h"
 #include "fabric/ib_error.h"
@@ -20,10 +19,6 @@
 #include "inject/hca_rule.h"
 #include "inject/pkt_fault.h"
 #include "qp/qp.h"
-
-/* How often a full event queue is looked at for room */
-#define RETRY_MIN_NS 50000
-#define RETRY_MAX_NS 5000000
 
 /* The rule whose member @link is @node */
 static struct hca_rule *rule_of(struct list *node)
@@ -116,9 +111,9 @@ static bool flood(struct hca_rule *rule)
 	if (!rule->left)
 		return true;
 	if (rule->left < left)
-		rule->retry_ns = RETRY_MIN_NS;
+		rule->retry_ns = EQ_RETRY_MIN_NS;
 	else
-		rule->retry_ns = min_of(rule->retry_ns * 2, RETRY_MAX_NS);
+		rule->retry_ns = eq_retry_later(rule->retry_ns);
 	arm(rule, HCA_RULE_ACTIVE, loop_now(rule->hca->loop) + rule->retry_ns);
 	return false;
 }
@@ -148,7 +143,7 @@ static void fire(struct hca_rule *rule)
 		log_info(hca->name, "fault: %u events 0x%x of object 0x%x", rule->num,
 			 rule->event_type, rule->value);
 		rule->left = rule->num;
-		rule->retry_ns = RETRY_MIN_NS;
+		rule->retry_ns = EQ_RETRY_MIN_NS;
 		break;
 	default:
 		err = plug(rule, false);

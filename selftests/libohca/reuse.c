@@ -426,17 +426,6 @@ static void *reuse_in_section(void *arg)
 	return NULL;
 }
 
-static void test_reuse_in_section(const void *arg)
-{
-	struct section section;
-
-	(void)arg;
-	if (!set_up_section(&section))
-		return;
-	in_time(reuse_in_section, &section);
-	tear_down_section(&section);
-}
-
 /* The thread that looks at completions destroys the objects that they are of. */
 static void *destroy_in_section(void *arg)
 {
@@ -473,14 +462,18 @@ static void *destroy_in_section(void *arg)
 	return NULL;
 }
 
-static void test_destroy_in_section(const void *arg)
+static const struct part {
+	void *(*run)(void *section);
+} reuse = {reuse_in_section}, destruction = {destroy_in_section};
+
+static void test_in_section(const void *arg)
 {
+	const struct part *part = arg;
 	struct section section;
 
-	(void)arg;
 	if (!set_up_section(&section))
 		return;
-	in_time(destroy_in_section, &section);
+	in_time(part->run, &section);
 	tear_down_section(&section);
 }
 
@@ -540,10 +533,9 @@ static const struct tap_test tests[] = {
 	{"QP without queues: likewise", test_bare_qp_acks, NULL},
 	{"SRQ: its number is used again before its events are acknowledged", test_srq_acks, NULL},
 	{"objects made between ibv_start_poll() and ibv_end_poll()", test_section, NULL},
-	{"numbers used again between ibv_start_poll() and ibv_end_poll()", test_reuse_in_section,
-	 NULL},
-	{"objects destroyed between ibv_start_poll() and ibv_end_poll()", test_destroy_in_section,
-	 NULL},
+	{"numbers used again between ibv_start_poll() and ibv_end_poll()", test_in_section, &reuse},
+	{"objects destroyed between ibv_start_poll() and ibv_end_poll()", test_in_section,
+	 &destruction},
 	{"a CQ polled between ibv_start_poll() and ibv_end_poll() of another", test_poll_in_section,
 	 NULL},
 };

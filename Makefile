@@ -14,7 +14,7 @@
 #                              JUnit's XML; output and logs of each set in a folder; sets at once. All but
 #                              KERNEL serve check-all and check-debug, too
 #   make check-all             all tests on every kernel, the long forms too, with the next two
-#   make check-debug           the machines' tests on a kernel with KASAN, lockdep, kmemleak …
+#   make check-debug           the tests of kernel code on a kernel with KASAN, lockdep, kmemleak …
 #   make check-pyverbs         rdma-core's own tests, on both link layers and on soft-RoCE
 #   make bench [ROWS="bw lat"] [RUNS=3] [QUICK=1]
 #                              what machines get of it, beside soft-RoCE and the limits: build/bench/bench.md,

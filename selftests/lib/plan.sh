@@ -119,14 +119,28 @@ plan_links() {
 	done | grep . || echo eth
 }
 
-# plan_kernel SCRIPT KERNEL: whether it runs on that kernel. With --kernel, all scripts do; with --all, all but on further
-# kernels, and but those that are for the debug kernel only.
+# plan_debug LINE: whether a script with this line "# kernels:" runs on the debug kernel. In its short form, it has none of
+# those that are not about the kernel, unless they are asked for.
+plan_debug() {
+	case $1 in
+	newest\ debug*) ;;
+	newest*) plan_is_long debug || [ ${#patterns[@]} -gt 0 ] ;;
+	*) ;;
+	esac
+}
+
+# plan_kernel SCRIPT KERNEL: whether it runs on that kernel. With --kernel, all scripts do, but for the debug kernel; with
+# --all, all but on further kernels, and but those that are for the debug kernel only.
 plan_kernel() {
 	local which
-	[ -z "$asked_kernels" ] || return 0
 	which=$(plan_header "$1" kernels)
+	if [ "$2" = debug ]; then
+		plan_debug "$which"
+		return
+	fi
+	[ -z "$asked_kernels" ] || return 0
 	case ${which%% *} in
-	debug) [ "$2" = debug ] ;;
+	debug) false ;;
 	newest) [ "$2" = "${KERNELS[-1]}" ] || { [ -n "$everything" ] && ! plan_further "$2"; } ;;
 	*) ;;
 	esac

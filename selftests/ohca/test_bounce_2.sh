@@ -4,7 +4,7 @@
 # work, and memory that device and processors share for long is never mapped like that. Memory of programs can't be
 # registered: they get an error.
 # vms: 2
-# kernels: newest - what the driver maps is the same on all
+# kernels: newest debug - what the driver maps is the same on all
 # boot: own
 # append: swiotlb=force
 . "$(dirname "$0")/lib.sh"

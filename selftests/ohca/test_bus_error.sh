@@ -4,7 +4,7 @@
 # kernel. A correctable error changes nothing. After the others the kernel resets the function or its link, and the driver
 # recovers the device.
 # vms: 1
-# kernels: newest - with 6.12, Linux finds no link at the root port after a fatal error, and gives up
+# kernels: newest debug - with 6.12, Linux finds no link at the root port after a fatal error, and gives up
 # boot: driver
 . "$(dirname "$0")/lib.sh"
 need_device

@@ -4,7 +4,7 @@
 # and, in the long form, a command that is not answered in time while the function is reset or removed. It is fenced
 # once, and recovered. And the function is removed and found again, many times, under traffic.
 # vms: 1
-# kernels: newest - each kernel has the same code for that
+# kernels: newest debug - each kernel has the same code for that
 # smp: 2 newest - two threads are to fence the device at the same time
 # boot: fence
 . "$(dirname "$0")/lib.sh"

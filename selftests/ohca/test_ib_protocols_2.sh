@@ -5,7 +5,7 @@
 # subnet manager reports it.
 # vms: 2
 # link: ib
-# kernels: newest - both kernels' protocols are in test_nfs_2.sh and others, on another link
+# kernels: newest debug - both kernels' protocols are in test_nfs_2.sh and others, on another link
 # boot: subnet
 . "$(dirname "$0")/lib.sh"
 need_machines 2

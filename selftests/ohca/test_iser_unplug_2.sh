@@ -7,7 +7,7 @@
 # iscsi_queuecommand().)
 # vms: 2
 # long: test_iser_2.sh removes the functions, too
-# kernels: newest - what the driver does is tested on all by test_recover.sh, test_remove.sh and test_device_gone.sh
+# kernels: newest debug - what the driver does is tested on all by test_recover.sh, test_remove.sh and test_device_gone.sh
 # boot: own
 . "$(dirname "$0")/lib.sh"
 need_machines 2

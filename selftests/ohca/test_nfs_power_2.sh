@@ -4,7 +4,7 @@
 # continues, locks survive a reset of the server and end with the client.
 # vms: 2
 # long: test_nfs_2.sh and test_power_2.sh have its parts
-# kernels: newest - test_nfs_2.sh and test_power_2.sh test the kernel's part
+# kernels: newest debug - test_nfs_2.sh and test_power_2.sh test the kernel's part
 # boot: own
 # disk: 256M
 . "$(dirname "$0")/lib.sh"

@@ -4,7 +4,7 @@
 # after the other.
 # vms: 2
 # hcas: 2
-# kernels: newest - what the driver does is tested on all by test_recover.sh, test_remove.sh and test_device_gone.sh
+# kernels: newest debug - what the driver does is tested on all by test_recover.sh, test_remove.sh and test_device_gone.sh
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_hcas 2

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # On-demand paging, between two machines.
 # vms: 2
-# kernels: newest - the data path; test_odp.sh tests the kernel's part
+# kernels: newest debug - the data path; test_odp.sh tests the kernel's part
 # boot: data
 . "$(dirname "$0")/lib.sh"
 need_machines 2

@@ -6,7 +6,7 @@
 # are in a bond.
 # vms: 2
 # link: ib+eth
-# kernels: newest - the driver does what it does for a reload, which is tested on all
+# kernels: newest debug - the driver does what it does for a reload, which is tested on all
 # boot: ports
 . "$(dirname "$0")/lib.sh"
 need_machines 2

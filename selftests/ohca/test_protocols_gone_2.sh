@@ -3,7 +3,7 @@
 # The ohcad of both machines is killed under NFS and NVMe over Fabrics: programs get errors or can be killed, as their
 # mount options say, everything can be torn down, and the modules can be unloaded.
 # vms: 2
-# kernels: newest - what the driver does is tested on all by test_recover.sh, test_remove.sh and test_device_gone.sh
+# kernels: newest debug - what the driver does is tested on all by test_recover.sh, test_remove.sh and test_device_gone.sh
 # boot: own
 . "$(dirname "$0")/lib.sh"
 need_machines 2

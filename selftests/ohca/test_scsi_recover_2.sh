@@ -4,7 +4,7 @@
 # of the client, and the driver recovers it. For iSER and SRP see test_scsi_faults_2.sh; SRP's disks are removed with
 # the client's adapter.
 # vms: 2
-# kernels: newest - what the driver does is tested on all by test_recover.sh, test_remove.sh and test_device_gone.sh
+# kernels: newest debug - what the driver does is tested on all by test_recover.sh, test_remove.sh and test_device_gone.sh
 # boot: own
 . "$(dirname "$0")/lib.sh"
 . "$DIR/lib_faults.sh"

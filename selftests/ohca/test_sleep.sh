@@ -3,7 +3,7 @@
 # The machine sleeps, as far as the kernel's test of that goes (/sys/power/pm_test): all devices are suspended and resumed,
 # also those of the system. Programs and consumers in the kernel lose the device in order, and it works afterwards.
 # vms: 1
-# kernels: newest - the driver's part is tested on each kernel by test_recover; this is the kernel's part of it
+# kernels: newest debug - the driver's part is tested on each kernel by test_recover; this is the kernel's part of it
 # boot: own
 . "$(dirname "$0")/lib.sh"
 need_device

@@ -130,7 +130,7 @@ interrupted()
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 98
+plan 103
 
 # Options
 
@@ -162,6 +162,11 @@ else
 fi
 check "kernels: debug" refuses --test test_smb_2
 check "kernels: debug, and all kernels" lists "debug.dma: test_smb_2.sh" -- --all --test test_smb_2
+check "kernels: newest, the debug kernel" test "$("$RUN" --list --kernel debug | grep -c test_storage_2)" = 0
+check "the same, by name" lists "debug.vms2: test_storage_2.sh" -- --kernel debug --test test_storage_2
+check "the same, in the long form" test "$("$RUN" --list --kernel debug --long | grep -c test_storage_2)" = 1
+check "kernels: newest debug" test "$("$RUN" --list --kernel debug | grep -c test_fence_race)" = 1
+check "kernels: newest debug, all kernels" test "$("$RUN" --list --all | grep -c test_fence_race)" = 3
 check "link: ib" lists "7.2.subnet.ib: test_ib_port_2.sh" -- --kernel 7.2 --test test_ib_port_2
 check "link: eth ib" lists "7.2.vms2: test_rc_example_2.sh" "7.2.vms2.ib: test_rc_example_2.sh" \
 	-- --kernel 7.2 --test test_rc_example_2

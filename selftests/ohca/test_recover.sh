@@ -231,7 +231,17 @@ comer_ends()
 	wait_for 30 no_user_objects
 }
 
-plan 92
+# A reload waits while the device is recovered: it is healthy after both, and recovered after the next failure, too.
+reload_meanwhile()
+{
+	for meanwhile in 1 2 3; do
+		fail_hca && wait_for 30 devlink dev reload "pci/$PCI" action driver_reinit &&
+			wait_for 30 health "state healthy" || return 1
+	done
+	net_restore
+}
+
+plan 93
 kernel_log_mark
 ip link set "$ND" down
 ip link set "$ND" address 02:0c:a0:00:77:01
@@ -347,6 +357,7 @@ check "reload: the program is notified, and ends" holder_ended 10
 holder=
 check "reload: the device is there, with a new network interface" net_restore
 check "reload: traffic works" traffic_works
+check "reload: also while it is recovered" reload_meanwhile
 
 mark
 wait_for 20 settled

@@ -233,8 +233,8 @@ static int ohca_start_again(struct ohca_dev *dev)
 	err = ohca_dev_start(dev);
 	if (err)
 		ohca_refence(dev, "not initialized again");
-	else
-		health->done = fenced;
+	else if (fenced)
+		health->done = true; /* and otherwise an earlier recovery may not be reported yet */
 	if (err || fenced)
 		schedule_work(&dev->fence.work);
 	return err;

@@ -18,6 +18,15 @@ function known()
 	# RDS maps the header of a message for both directions, and unmaps it for one (rds_dma_hdr_alloc, rds_dma_hdr_free).
 	if (report ~ /frees DMA memory with different direction/ && report ~ /rds_ib_conn_path_shutdown/)
 		return 1
+	# A page pool locks its array of pages with softirqs off, which the array does not know when it unlocks for GFP_KERNEL.
+	if (report ~ /sleeping function called/ && report ~ /page_pool_dma_map/ && report ~ /__xas_nomem/)
+		return 1
+	# Kmemleak writes to the log with a lock held when it can't allocate memory.
+	if (report ~ /possible circular locking/ && report ~ /kmemleak_scan_area/)
+		return 1
+	# Files of an interrupt in /proc are removed whether or not there was memory to create them.
+	if (report ~ /remove_proc_entry/ && report ~ /unregister_irq_proc/)
+		return 1
 	# iscsit_start_time2retain_handler() takes tpg_state_lock with softirqs on, and in a timer.
 	return report ~ /possible irq lock inversion/ && report ~ /iscsit_handle_time2retain_timeout/
 }

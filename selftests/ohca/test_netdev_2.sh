@@ -324,7 +324,7 @@ neighbour_is_safe()
 	refused=$(ethtool_stat tx_refused)
 	peer=$(peer_mac)
 	ip link set "$ND" down && ! ip link set "$ND" address "$peer" && net_restore && pings 1000 || return 1
-	ip link add link "$ND" name ohcafake address "$peer" type macvlan && ip link set ohcafake up &&
+	ip link add link "$ND" name ohcafake address "$peer" type vlan id 94 && ip link set ohcafake up &&
 		ip addr add 10.94.0.1/24 dev ohcafake || return 1
 	ping -c 1 -W 1 10.94.0.2
 	ip link del ohcafake

@@ -79,6 +79,12 @@ device_looks()
 	gids
 }
 
+# The stack may take a second to see the link of an interface that is new or was brought up, and then adds the address.
+device_settled()
+{
+	! ip -o link show "$ND" | grep -q NO-CARRIER && ip -o addr show dev "$ND" | grep -q 'inet6 fe80'
+}
+
 # They are those in $look.
 device_looks_same()
 {

@@ -56,6 +56,7 @@ no_such_error()
 
 plan 21
 kernel_log_mark
+wait_for 20 device_settled
 look=$(device_looks)
 check "a kind that does not exist is refused" no_such_error
 mark

@@ -40,12 +40,6 @@ looks()
 	ohcactl show ports "$OHCA_HCA" | sed -n 's/^'"$OHCA_HCA"' *//p'
 }
 
-# The stack may take a second to see the link of a new network interface, and then adds the address.
-settled()
-{
-	! ip -o link show "$ND" | grep -q NO-CARRIER && ip -o addr show dev "$ND" | grep -q 'inet6 fe80'
-}
-
 looks_same()
 {
 	[ "$(looks)" = "$look" ]
@@ -250,6 +244,7 @@ ip addr add 192.0.2.77/24 dev "$ND"
 ip link set "$ND" promisc on mtu 4000
 wait_for 20 port_is PORT_ACTIVE
 check "it works before" traffic_works
+wait_for 20 device_settled
 look=$(looks)
 diag "$look"
 
@@ -360,7 +355,7 @@ check "reload: traffic works" traffic_works
 check "reload: also while it is recovered" reload_meanwhile
 
 mark
-wait_for 20 settled
+wait_for 20 device_settled
 look=$(looks) # of the new network interface
 check "suspend: a program with traffic" holder_start 40
 check "suspend: consumers in the kernel" kverbs_load hold=live

@@ -56,6 +56,7 @@ for module in suspend hibernate; do
 	[ ! -w "$parameter" ] || echo 1 > "$parameter"
 done
 check "it works before" traffic_works
+wait_for 20 device_settled
 look=$(device_looks)
 for way in "devices freeze" "devices mem" "core mem" "devices disk"; do
 	mark

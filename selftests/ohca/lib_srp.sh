@@ -58,10 +58,12 @@ srp_target_again()
 	srp_target_end && srp_target
 }
 
-# A connection that is lost is retried for as long as the server's device may be absent.
+# A connection that is lost is retried for as long as the server's device may be absent. SRP_OPTIONS are those of ib_srp.
+SRP_OPTIONS=
 srp_client()
 {
-	modprobe sd_mod && modprobe ib_srp reconnect_delay=1 fast_io_fail_tmo=300 dev_loss_tmo=600
+	# shellcheck disable=SC2086 # a list
+	modprobe sd_mod && modprobe ib_srp reconnect_delay=1 fast_io_fail_tmo=300 dev_loss_tmo=600 $SRP_OPTIONS
 }
 
 srp_login()

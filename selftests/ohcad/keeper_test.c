@@ -345,6 +345,7 @@ static void test_two_hcas(void **state)
 	pid_t device;
 
 	(void)state;
+	skip_emulated(NO_RESULT);
 	bed_init(&bed, server_start(2));
 	other = vu_open(bed.server->sock[1]);
 	assert_non_null(other);

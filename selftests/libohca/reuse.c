@@ -4,8 +4,6 @@
  * each other, against a mock kernel and device.
  */
 
-#define _GNU_SOURCE /* pthread_timedjoin_np */
-
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>

@@ -25,7 +25,8 @@ usage() {
 		                  of machines (ohcad, docs); may be repeated
 		  --kernel K      all tests in machines, and no others, on this kernel: 6.1, 6.12, 7.2, 7.3,
 		                  debug, or arm64, arm64-16k or arm64-64k for arm64 machines; may be repeated. Without it,
-		                  on 6.12 and 7.2; 6.12 does not run scripts with "# kernels: newest"
+		                  on 6.12 and 7.2; 6.12 does not run scripts with "# kernels: newest", nor does debug without
+		                  --long or --test
 		  --all           everything on every kernel, and pyverbs; with --long, but on the debug kernel without it;
 		                  6.1 and 7.3 do not run scripts with "# kernels: newest", nor pyverbs
 		  --long          the long form of tests that have one (OHCA_LONG=1)

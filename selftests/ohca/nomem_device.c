@@ -31,6 +31,7 @@ static const char *function;
 static char netdev[IFNAMSIZ];
 static int inet, genl;
 static uint16_t devlink_family;
+static uint32_t seq; /* of the last netlink message */
 
 /* The network interface */
 
@@ -117,12 +118,16 @@ static struct nlmsghdr *message(char *buf, int family, int cmd)
 		.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN),
 		.nlmsg_type = family,
 		.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK,
+		.nlmsg_seq = ++seq,
 	};
 	*head = (struct genlmsghdr){.cmd = cmd, .version = 1};
 	return msg;
 }
 
-/* Send a request; returns an errno.  @family gets that of an answer. */
+/*
+ * Send a request; returns an errno.  @family gets that of an answer.  If there was no memory to
+ * receive an answer, it comes before that of the next request.
+ */
 static int request(struct nlmsghdr *msg, uint16_t *family)
 {
 	char buf[8192] __attribute__((aligned(8)));
@@ -139,6 +144,8 @@ static int request(struct nlmsghdr *msg, uint16_t *family)
 		     answer = NLMSG_NEXT(answer, len)) {
 			struct nlattr *attr;
 
+			if (answer->nlmsg_seq != msg->nlmsg_seq)
+				continue;
 			if (answer->nlmsg_type == NLMSG_ERROR)
 				return -((struct nlmsgerr *)NLMSG_DATA(answer))->error;
 			for (attr = (void *)((char *)NLMSG_DATA(answer) + GENL_HDRLEN);

@@ -32,8 +32,7 @@ klog_other() {
 		rds_ib_conn_path_shutdown
 	printf '[    1.0] %s\r\n' 'DMA-API: Mapped at:' ' debug_dma_map_phys+0x10/0x20' ' rds_dma_hdr_alloc+0x10/0x20 [rds_rdma]'
 	printf '[    1.0] %s\r\n' 'traps: ib_send_bw[492] general protection fault ip:7f4a sp:7fff error:0 in librdmacm.so[a6df,7f4a+15000]'
-	printf '[    1.0] %s\r\n' 'BUG: sleeping function called from invalid context at mm.h:323' ' <TASK>' ' __xas_nomem+0x1ec/0x5f0' \
-		' page_pool_dma_map+0x464/0xa50' ' ohca_en_rx_alloc+0x308/0x600 [ohca]' ' </TASK>'
+	klog_report 'BUG: sleeping function called from invalid context at mm.h:323' ' __xas_nomem+0x1ec/0x5f0' page_pool_dma_map
 	klog_report 'WARNING: possible circular locking dependency detected' 'nomem_device/146 is trying to acquire lock' \
 		kmemleak_scan_area
 	klog_report '------[ cut here ]------' 'WARNING: fs/proc/generic.c:741 at remove_proc_entry+0x295/0x4e0' unregister_irq_proc

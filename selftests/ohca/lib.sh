@@ -439,13 +439,18 @@ holder_start() # queue pair pairs
 	return 1
 }
 
+debugfs_mount()
+{
+	mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
+}
+
 # The test module for the kernel's verbs, and its output
 KVERBS=$DIR/kmod/$(uname -r)/kverbs_test.ko
 KVERBS_RESULT=/sys/kernel/debug/kverbs_test/result
 
 kverbs_load() # its parameters
 {
-	mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
+	debugfs_mount
 	insmod "$KVERBS" device="$(ibdev)" "$@"
 }
 

@@ -86,8 +86,6 @@ static void test_qps(const void *arg)
 static void test_objects(const void *arg)
 {
 	struct ibv_srq_init_attr srq = {.attr = {.max_wr = 1, .max_sge = 1}};
-	struct ibv_xrcd_init_attr xrcd = {
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = -1};
 	struct ibv_ah_attr ah = {.is_global = 1,
 				 .grh = {.dgid = dev.gid, .sgid_index = dev.gid_index},
 				 .port_num = VU_PORT};
@@ -97,7 +95,7 @@ static void test_objects(const void *arg)
 
 	(void)arg;
 	EXPECT_NULL(ibv_create_srq(dev.pd, &srq), EOPNOTSUPP);
-	EXPECT_NULL(ibv_open_xrcd(dev.ctx, &xrcd), EOPNOTSUPP);
+	EXPECT_NULL(vu_open_xrcd(&dev), EOPNOTSUPP);
 	EXPECT_NULL(ibv_create_ah(dev.pd, &ah), EOPNOTSUPP);
 	EXPECT_NULL(ibv_alloc_mw(dev.pd, IBV_MW_TYPE_1), EOPNOTSUPP);
 	EXPECT_NULL(ibv_alloc_dm(dev.ctx, &dm), EOPNOTSUPP);

@@ -35,18 +35,24 @@ static uint32_t seq; /* of the last netlink message */
 
 /* The network interface */
 
+static int request_netdev(unsigned long cmd, struct ifreq *req)
+{
+	strcpy(req->ifr_name, netdev);
+	return ioctl(inet, cmd, req) ? errno : 0;
+}
+
 static int set_up(bool up)
 {
 	struct ifreq req = {};
+	int err = request_netdev(SIOCGIFFLAGS, &req);
 
-	strcpy(req.ifr_name, netdev);
-	if (ioctl(inet, SIOCGIFFLAGS, &req))
-		return errno;
+	if (err)
+		return err;
 	if (up)
 		req.ifr_flags |= IFF_UP;
 	else
 		req.ifr_flags &= ~IFF_UP;
-	return ioctl(inet, SIOCSIFFLAGS, &req) ? errno : 0;
+	return request_netdev(SIOCSIFFLAGS, &req);
 }
 
 static int act_down(void)
@@ -63,8 +69,7 @@ static int ethtool(void *cmd)
 {
 	struct ifreq req = {.ifr_data = cmd};
 
-	strcpy(req.ifr_name, netdev);
-	return ioctl(inet, SIOCETHTOOL, &req) ? errno : 0;
+	return request_netdev(SIOCETHTOOL, &req);
 }
 
 static int set_rings(unsigned int entries)
@@ -93,8 +98,7 @@ static bool is_up(void)
 {
 	struct ifreq req = {};
 
-	strcpy(req.ifr_name, netdev);
-	return !ioctl(inet, SIOCGIFFLAGS, &req) && (req.ifr_flags & IFF_UP);
+	return !request_netdev(SIOCGIFFLAGS, &req) && (req.ifr_flags & IFF_UP);
 }
 
 /* devlink */

@@ -4,10 +4,6 @@
  * work afterwards.
  */
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "nomem.h"
 #include "verbs_util.h"
 
@@ -138,10 +134,9 @@ static int act_odp(void)
 
 static int rereg(size_t len, int access)
 {
-	return ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_ACCESS, NULL,
-			    mr->addr, len, access)
-		       ? errno
-		       : 0;
+	const int flags = IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_ACCESS;
+
+	return ibv_rereg_mr(mr, flags, NULL, mr->addr, len, access) ? errno : 0;
 }
 
 static int act_rereg(void)
@@ -223,25 +218,10 @@ static int undo_xrc(void)
 /* Without a target: if ib_core can't allocate one, the domain can't be closed any more. */
 static int act_xrc(void)
 {
-	struct ibv_xrcd_init_attr attr = {
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
-		.fd = -1,
-		.oflags = O_CREAT,
-	};
-	struct ibv_srq_init_attr_ex init = {
-		.attr = {.max_wr = 4, .max_sge = 1},
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
-		.srq_type = IBV_SRQT_XRC,
-		.pd = dev.pd,
-		.cq = cq,
-	};
-
-	xrcd = ibv_open_xrcd(dev.ctx, &attr);
+	xrcd = vu_open_xrcd(&dev);
 	if (!xrcd)
 		return errno;
-	init.xrcd = xrcd;
-	srq = ibv_create_srq_ex(dev.ctx, &init);
+	srq = vu_create_xrc_srq(&dev, xrcd, cq);
 	return srq ? 0 : failed(errno, undo_xrc);
 }
 
@@ -263,18 +243,6 @@ static int undo_qp(void)
 	return 0;
 }
 
-static int to_init(enum ibv_qp_type type)
-{
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = VU_PORT, .qkey = 1};
-	int mask = IBV_QP_STATE | IBV_QP_PORT;
-
-	if (type == IBV_QPT_UD)
-		mask |= IBV_QP_PKEY_INDEX | IBV_QP_QKEY;
-	else if (type != IBV_QPT_RAW_PACKET)
-		mask |= IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS;
-	return ibv_modify_qp(qp, &attr, mask);
-}
-
 /* Connected with itself */
 static int act_rc(void)
 {
@@ -293,7 +261,7 @@ static int act_rc(void)
 	qp = make_qp(IBV_QPT_RC);
 	if (!qp)
 		return errno;
-	err = to_init(IBV_QPT_RC);
+	err = vu_any_to_init(qp);
 	attr.dest_qp_num = qp->qp_num;
 	if (!err)
 		err = ibv_modify_qp(qp, &attr,
@@ -326,7 +294,7 @@ static int act_group(void)
 	qp = make_qp(IBV_QPT_UD);
 	if (!qp)
 		return errno;
-	err = to_init(IBV_QPT_UD);
+	err = vu_any_to_init(qp);
 	if (!err) {
 		err = ibv_attach_mcast(qp, &group, GROUP_LID);
 		attached = !err;
@@ -358,7 +326,7 @@ static int act_flow(void)
 	qp = make_qp(IBV_QPT_RAW_PACKET);
 	if (!qp)
 		return errno;
-	err = to_init(IBV_QPT_RAW_PACKET);
+	err = vu_any_to_init(qp);
 	if (!err) {
 		flow = ibv_create_flow(qp, &rule.attr);
 		err = created(flow);

@@ -190,20 +190,8 @@ static struct ibv_qp *create_qp(enum ibv_qp_type type)
 
 static bool create_srq(void)
 {
-	struct ibv_xrcd_init_attr xrcd_init = {
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = -1};
-	struct ibv_srq_init_attr_ex init = {
-		.attr = {.max_wr = 4, .max_sge = 1},
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
-		.srq_type = IBV_SRQT_XRC,
-		.pd = dev.pd,
-		.cq = rcq,
-	};
-
-	xrcd = ibv_open_xrcd(dev.ctx, &xrcd_init);
-	init.xrcd = xrcd;
-	srq = xrcd ? ibv_create_srq_ex(dev.ctx, &init) : NULL;
+	xrcd = vu_open_xrcd(&dev);
+	srq = xrcd ? vu_create_xrc_srq(&dev, xrcd, rcq) : NULL;
 	return EXPECT(srq) && EXPECT_EQ(ibv_get_srq_num(srq, &mine.srqn), 0);
 }
 

@@ -28,21 +28,10 @@ static struct ibv_qp *make_qp(enum ibv_qp_type type, struct ibv_srq *srq)
 		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
 		.qp_type = type,
 	};
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = VU_PORT,
-		.qkey = 1,
-	};
 	struct ibv_qp *qp = ibv_create_qp(dev.pd, &init);
-	int mask = IBV_QP_STATE | IBV_QP_PORT;
 
-	if (!qp)
-		return NULL;
-	if (type == IBV_QPT_UD)
-		mask |= IBV_QP_PKEY_INDEX | IBV_QP_QKEY;
-	else if (type != IBV_QPT_RAW_PACKET)
-		mask |= IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS;
-	EXPECT_EQ(ibv_modify_qp(qp, &attr, mask), 0);
+	if (qp)
+		EXPECT_EQ(vu_any_to_init(qp), 0);
 	return qp;
 }
 

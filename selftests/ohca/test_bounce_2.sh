@@ -30,7 +30,7 @@ trap cleanup EXIT
 
 copies()
 {
-	mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
+	debugfs_mount
 	[ "$(cat /sys/kernel/debug/swiotlb/io_tlb_used)" -gt 0 ]
 }
 

@@ -7,5 +7,5 @@
 # boot: nomem
 . "$(dirname "$0")/lib.sh"
 need_device
-mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
+debugfs_mount
 leave_nothing "$DIR/nomem_verbs"

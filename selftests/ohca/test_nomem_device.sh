@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 need_device
 PCI=$(pcidev)
-mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
+debugfs_mount
 trap 'net_restore > /dev/null 2>&1' EXIT
 # Of thousands of allocations, so many fail in the short form.
 [ "${OHCA_LONG:-}" = 1 ] || export OHCA_NOMEM=60

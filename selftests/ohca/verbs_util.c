@@ -280,6 +280,41 @@ void vu_qp_addr(const struct vu_dev *dev, const struct vu_qp *q, struct vu_addr 
 	addr->lid = dev->port.lid;
 }
 
+int vu_any_to_init(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = VU_PORT, .qkey = 1};
+	int mask = IBV_QP_STATE | IBV_QP_PORT;
+
+	if (qp->qp_type == IBV_QPT_UD)
+		mask |= IBV_QP_PKEY_INDEX | IBV_QP_QKEY;
+	else if (qp->qp_type != IBV_QPT_RAW_PACKET)
+		mask |= IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS;
+	return ibv_modify_qp(qp, &attr, mask);
+}
+
+struct ibv_xrcd *vu_open_xrcd(struct vu_dev *dev)
+{
+	struct ibv_xrcd_init_attr init = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = -1};
+
+	return ibv_open_xrcd(dev->ctx, &init);
+}
+
+struct ibv_srq *vu_create_xrc_srq(struct vu_dev *dev, struct ibv_xrcd *xrcd, struct ibv_cq *cq)
+{
+	struct ibv_srq_init_attr_ex init = {
+		.attr = {.max_wr = 4, .max_sge = 1},
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
+		.srq_type = IBV_SRQT_XRC,
+		.pd = dev->pd,
+		.xrcd = xrcd,
+		.cq = cq,
+	};
+
+	return ibv_create_srq_ex(dev->ctx, &init);
+}
+
 bool vu_to_init(struct vu_qp *q, const struct vu_qp_opts *opts)
 {
 	struct ibv_qp_attr attr = {

@@ -135,6 +135,11 @@ bool vu_ud_create(struct vu_dev *dev, struct vu_qp *q, uint16_t pkey_index, uint
 bool vu_ud_send(struct vu_qp *q, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey, struct ibv_mr *mr,
 		const void *buf, uint32_t len, uint64_t wr_id);
 void vu_qp_destroy(struct vu_qp *q);
+/* A QP of any type to INIT, with Q_Key 1 if it has one; returns 0 or an errno. */
+int vu_any_to_init(struct ibv_qp *qp);
+/* An XRC domain without a file, and a small SRQ in one; NULL and errno. */
+struct ibv_xrcd *vu_open_xrcd(struct vu_dev *dev);
+struct ibv_srq *vu_create_xrc_srq(struct vu_dev *dev, struct ibv_xrcd *xrcd, struct ibv_cq *cq);
 void vu_qp_addr(const struct vu_dev *dev, const struct vu_qp *q, struct vu_addr *addr);
 bool vu_to_init(struct vu_qp *q, const struct vu_qp_opts *opts);
 bool vu_to_rtr(struct vu_dev *dev, struct vu_qp *q, const struct vu_addr *to,

@@ -382,6 +382,31 @@ until_state() {
 	done
 }
 
+# signal_ohcad SIGNAL: sends it to the processes of the lab's ohcad.
+signal_ohcad() {
+	local dir pids=()
+	for dir in /proc/[0-9]*; do
+		[ "$(<"$dir/comm")" = ohcad ] && tr '\0' '\n' <"$dir/environ" | grep -xF "OHCA_LAB_TEST=stay$$" >/dev/null &&
+			pids+=("${dir##*/}")
+	done 2>/dev/null
+	kill -"$1" "${pids[@]}"
+}
+
+# ohcad gets no processor for longer than QEMU waits for a reply by default, which is 5 s. Its machine keeps the adapter.
+test_ohcad_stalls() {
+	local command
+	stay_up || return
+	signal_ohcad STOP || fail "no ohcad" || return
+	"$LAB" exec "$STAY/node0" -- perfquery >"$work/out" 2>"$work/err" </dev/null &
+	command=$!
+	sleep 7
+	signal_ohcad CONT
+	wait "$command" || fail "status $?" || return
+	grep -q '^PortXmitData' "$work/out" || fail "no counters" || return
+	lab exec "$STAY/node0" -- sh -c 'dmesg | grep "ohca.*fenced"'
+	[ "$status" = 1 ] || fail "the device failed"
+}
+
 # Death of an adapter and of a machine
 test_dead() {
 	stay_up || return
@@ -570,6 +595,7 @@ stay_tests=(
 	"tools                  a compiler, a debugger and editors in the machines"
 	"wait                   ohca-wait waits for who listens"
 	"logs                   logs of machines, of ohcad and of the lab"
+	"ohcad_stalls           ohcad that gets no processor for a while"
 	"labs                   several labs, and a reboot in one"
 	"dead                   ps and exec say what has ended"
 	"down                   nothing of a lab is left"

@@ -68,14 +68,16 @@ hca_list() {
 }
 
 # net_args RANK: sets the arrays net_args, to the QEMU arguments of machine RANK's networks, and net_devices, to its
-# network devices as JSON.
+# network devices as JSON. QEMU waits for ohcad's replies for a minute rather than for 5 s: it takes the adapter from its machine
+# then, and on a busy host ohcad may get no processor for seconds.
 net_args() {
-	local i=0
+	local i=0 device
 	net_args=() net_devices=()
 	if options_has "$1" ohca; then
 		for (( ; i < opt_hcas; i++)); do
-			net_devices+=("$(printf '{"driver":"vfio-user-pci","bus":"port%d","socket":{"type":"unix","path":"%s"}}' \
-				"$i" "$(hca_socket "$1" "$i")")")
+			device='{"driver":"vfio-user-pci","bus":"port%d","socket":{"type":"unix","path":"%s"},"x-msg-timeout":60000}'
+			# shellcheck disable=SC2059 # the format is above
+			net_devices+=("$(printf "$device" "$i" "$(hca_socket "$1" "$i")")")
 		done
 	fi
 	if options_has "$1" rxe; then

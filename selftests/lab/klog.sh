@@ -21,6 +21,11 @@ klog_report() {
 	printf '[    1.0] %s\r\n' "$1" "$2" 'Call Trace:' ' <TASK>' " $3+0x10/0x20" ' </TASK>' '---[ end trace 0 ]---'
 }
 
+# klog_leak FUNCTION...: prints a report of Kmemleak with these callers.
+klog_leak() {
+	printf '%s\r\n' 'unreferenced object 0xffff88801204db80 (size 576):' '  backtrace (crc 304a1d95):' "${@/#/    }"
+}
+
 # klog_other: prints the known reports about other modules.
 klog_other() {
 	klog_report '------[ cut here ]------' \
@@ -35,6 +40,7 @@ klog_other() {
 	klog_report 'BUG: sleeping function called from invalid context at mm.h:323' ' __xas_nomem+0x1ec/0x5f0' page_pool_dma_map
 	klog_report 'WARNING: possible circular locking dependency detected' 'nomem_device/146 is trying to acquire lock' \
 		kmemleak_scan_area
+	klog_leak radix_tree_node_alloc.constprop.0+0x4d/0x2e0 radix_tree_insert+0x17d/0x560 'uapi_add_get_elm+0x4a/0x130 [ib_uverbs]'
 	klog_report '------[ cut here ]------' 'WARNING: fs/proc/generic.c:741 at remove_proc_entry+0x295/0x4e0' unregister_irq_proc
 	klog_report 'WARNING: possible irq lock inversion dependency detected' 'iscsi_trx/1' iscsit_handle_time2retain_timeout
 	klog_report 'WARNING: possible circular locking dependency detected' 'nvmet_rdma_cm_handler+0x1/0x2 [nvmet_rdma]' \
@@ -52,6 +58,9 @@ test_klog() {
 	{ klog_other && klog_report '------[ cut here ]------' "$line" ohca_post_send && klog_other; } >"$log"
 	! klog_found "$log" && grep -q '^ohca-lab: node0: 2 suspicious lines' "$work/err" && grep -q 'node0: |.*ohca_post_send' "$work/err" &&
 		! grep -q iscsit "$work/err" || fail "the same elsewhere" || return
+	{ klog_leak 'ohca_probe+0x1/0x2 [ohca]' && klog_other; } >"$log"
+	! klog_found "$log" && grep -q '^ohca-lab: node0: 1 suspicious lines' "$work/err" && grep -q 'node0: | unreferenced' "$work/err" ||
+		fail "a leak elsewhere" || return
 	{ klog_other && echo 'BUG: KASAN: slab-use-after-free in x'; } >"$log"
 	! klog_found "$log" && grep -q 'node0: | BUG: KASAN' "$work/err" || fail "without a call trace" || return
 	echo 'WARNING: possible circular locking dependency detected' >"$log"

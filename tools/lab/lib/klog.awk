@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # klog.awk: prints a kernel log without the reports that are known to be about other modules of the kernel, or other programs,
-# than OHCA's. A report that has begun ends with its call trace.
+# than OHCA's. A report that has begun ends with its call trace; one of Kmemleak ends before the next line that is not indented.
 
 function known()
 {
@@ -24,6 +24,9 @@ function known()
 	# Kmemleak writes to the log with a lock held when it can't allocate memory.
 	if (report ~ /possible circular locking/ && report ~ /kmemleak_scan_area/)
 		return 1
+	# uverbs_destroy_api() frees the root of a radix tree alone. Nodes are left in it if a key could not be inserted.
+	if (report ~ /^unreferenced object/ && report ~ /radix_tree_node_alloc/ && report ~ /uapi_add_get_elm/)
+		return 1
 	# Files of an interrupt in /proc are removed whether or not there was memory to create them.
 	if (report ~ /remove_proc_entry/ && report ~ /unregister_irq_proc/)
 		return 1
@@ -37,7 +40,16 @@ function end()
 	if (!left_out)
 		printf "%s", report
 	report = ""
-	inside = 0
+	inside = leak = 0
+}
+
+leak && !/^  / {
+	end()
+}
+
+/^unreferenced object / {
+	end()
+	inside = leak = 1
 }
 
 /cut here|WARNING: possible |BUG: / {

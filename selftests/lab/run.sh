@@ -749,11 +749,19 @@ interrupt() {
 	[ "$status" = 130 ] || fail "status $status"
 }
 
-# processes VARIABLE=VALUE: prints the names of the processes that have it in their environment.
-processes() {
+# process_ids VARIABLE=VALUE: prints the IDs of the processes that have it in their environment.
+process_ids() {
 	local dir
 	for dir in /proc/[0-9]*; do
-		! tr '\0' '\n' <"$dir/environ" 2>/dev/null | grep -xF -e "$1" >/dev/null || cat "$dir/comm"
+		! tr '\0' '\n' <"$dir/environ" 2>/dev/null | grep -xF -e "$1" >/dev/null || echo "${dir##*/}"
+	done 2>/dev/null
+}
+
+# processes VARIABLE=VALUE: prints the names of those processes.
+processes() {
+	local id
+	for id in $(process_ids "$1"); do
+		cat "/proc/$id/comm"
 	done 2>/dev/null
 }
 

@@ -384,12 +384,11 @@ until_state() {
 
 # signal_ohcad SIGNAL: sends it to the processes of the lab's ohcad.
 signal_ohcad() {
-	local dir pids=()
-	for dir in /proc/[0-9]*; do
-		[ "$(<"$dir/comm")" = ohcad ] && tr '\0' '\n' <"$dir/environ" | grep -xF "OHCA_LAB_TEST=stay$$" >/dev/null &&
-			pids+=("${dir##*/}")
+	local id ids=()
+	for id in $(process_ids "OHCA_LAB_TEST=stay$$"); do
+		[ "$(<"/proc/$id/comm")" != ohcad ] || ids+=("$id")
 	done 2>/dev/null
-	kill -"$1" "${pids[@]}"
+	kill -"$1" "${ids[@]}"
 }
 
 # ohcad gets no processor for longer than QEMU waits for a reply by default, which is 5 s. Its machine keeps the adapter.

@@ -67,17 +67,21 @@ hca_list() {
 	done
 }
 
+# hca_device RANK NUMBER: prints that adapter as a device of QEMU, in JSON. QEMU takes an adapter from its machine if ohcad does not
+# reply in time, by default within 5 s. On a busy host ohcad may get no processor for that long: the time is a minute here.
+hca_device() {
+	printf '{"driver":"vfio-user-pci","bus":"port%d","socket":{"type":"unix","path":"%s"},"x-msg-timeout":60000}' \
+		"$2" "$(hca_socket "$1" "$2")"
+}
+
 # net_args RANK: sets the arrays net_args, to the QEMU arguments of machine RANK's networks, and net_devices, to its
-# network devices as JSON. QEMU waits for ohcad's replies for a minute rather than for 5 s: it takes the adapter from its machine
-# then, and on a busy host ohcad may get no processor for seconds.
+# network devices as JSON.
 net_args() {
-	local i=0 device
+	local i=0
 	net_args=() net_devices=()
 	if options_has "$1" ohca; then
 		for (( ; i < opt_hcas; i++)); do
-			device='{"driver":"vfio-user-pci","bus":"port%d","socket":{"type":"unix","path":"%s"},"x-msg-timeout":60000}'
-			# shellcheck disable=SC2059 # the format is above
-			net_devices+=("$(printf "$device" "$i" "$(hca_socket "$1" "$i")")")
+			net_devices+=("$(hca_device "$1" "$i")")
 		done
 	fi
 	if options_has "$1" rxe; then

@@ -14,7 +14,17 @@ sockets_need()
 	need_device
 	modprobe -a rds rds_rdma 2> /dev/null || skip_all "no RDS over RDMA"
 	command -v ohca-host > /dev/null || skip_all "ohca-host is missing: faults can't be injected"
+	rds_one_reconnects
 	! command -v python3 > /dev/null || ! modprobe smc 2> /dev/null || with_smc=y
+}
+
+# Both sides of a lost RDS connection connect again. If they do so at the same time, both reject, and try again after a
+# random time of at most a second. On the debug kernel an attempt takes several seconds, so this can go on for minutes.
+# The second machine waits for longer, up to 30 seconds.
+rds_one_reconnects()
+{
+	[ "$RANK" -eq 0 ] && return
+	sysctl -q net.rds.reconnect_max_delay_ms=30000 && sysctl -q net.rds.reconnect_min_delay_ms=30000
 }
 
 sockets_cleanup()

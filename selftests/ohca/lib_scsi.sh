@@ -70,7 +70,7 @@ disk_checks()
 {
 	client_check "disk, 4 KiB, depth 1" disk_io --bs=4k --size=1m --iodepth=1
 	client_check "disk, 4 KiB, depth 64" disk_io --bs=4k --size=4m --iodepth=64
-	client_check "disk, 4 KiB to 1 MiB, depth 16" disk_io --bsrange=4k-1m --size=32m --iodepth=16
+	client_check "disk, 4 KiB to 1 MiB, depth 16" disk_io --bsrange=4k-1m --size="$(long 32m 12m)" --iodepth=16
 	client_check "checksum" write_sum
 	server_check "checksum is the server's" compare
 }

@@ -14,7 +14,7 @@ need_ib
 ND=$OHCA_IPOIB
 CHILD=$ND.8001
 SUMS=/run/watch_sums.out
-MIB=$(long 24 6) # each way, over IPv4 and over IPv6
+MIB=$(long 24 3) # each way, over IPv4 and over IPv6
 
 cleanup()
 {

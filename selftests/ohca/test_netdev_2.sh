@@ -15,7 +15,7 @@ mtu=$(cat "/sys/class/net/$ND/mtu")
 mac=$(cat "/sys/class/net/$ND/address")
 VLAN=ohca-v7
 FLOWS=64
-MIB=$(long 24 6) # each way, over IPv4 and over IPv6
+MIB=$(long 24 3) # each way, over IPv4 and over IPv6
 frames=$(mktemp)
 watching=
 

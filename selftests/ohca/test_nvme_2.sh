@@ -125,7 +125,7 @@ client_check "connect" connect
 client_check "queue pairs" kernel_qps 7
 client_check "disks, 4 KiB, depth 1" disks_io --bs=4k --size=1m --iodepth=1
 client_check "disks, 4 KiB, depth 128" disks_io --bs=4k --size=8m --iodepth=128
-client_check "disks, 4 KiB to 1 MiB, depth 16" disks_io --bsrange=4k-1m --size=32m --iodepth=16
+client_check "disks, 4 KiB to 1 MiB, depth 16" disks_io --bsrange=4k-1m --size="$(long 32m 12m)" --iodepth=16
 client_check "disks, polled" disks_io --bs=16k --size=4m --iodepth=16 --ioengine=io_uring --hipri
 client_check "checksums" sums
 server_check "checksums are the server's" compare

@@ -55,7 +55,7 @@ client_check "client: the disk is gone" wait_for 30 no_disk
 client_check "client: function found again" pci_rescan
 client_check "client: its port is active" again
 client_check "client: log in again" srp_login
-client_check "client: 4 KiB to 1 MiB, depth 16" disk_io --bsrange=4k-1m --size=32m --iodepth=16
+client_check "client: 4 KiB to 1 MiB, depth 16" disk_io --bsrange=4k-1m --size="$(long 32m 12m)" --iodepth=16
 client_check "client: checksum" write_sum
 server_check "client: checksum is the server's" compare
 client_check "load again" disk_load

@@ -65,9 +65,14 @@ pings_group() # group
 	wait_for 30 group_answers "$1" || group_answers "$1"
 }
 
-pings_broadcast()
+broadcast_answers()
 {
 	says "from $OHCA_PEER" -- ping -b -c 2 -i 0.2 -W 5 10.77.255.255
+}
+
+pings_broadcast()
+{
+	wait_for 30 broadcast_answers || broadcast_answers
 }
 
 # Data in both directions; the two machines wait for each other there.

@@ -142,12 +142,11 @@ static bool receive_size(int fd, uint8_t *buf, unsigned int i, unsigned int seed
 static void test_udp(const void *arg)
 {
 	uint8_t *buf = vu_alloc(CHUNK);
-	struct pollfd both[2] = {{.events = POLLIN}, {.fd = sess.fd, .events = POLLIN}};
-	unsigned int i, tries;
 	int fd = udp_socket();
+	struct pollfd both[2] = {{.fd = fd, .events = POLLIN}, {.fd = sess.fd, .events = POLLIN}};
+	unsigned int i, tries;
 
 	(void)arg;
-	both[0].fd = fd;
 	if (!sess_sync(&sess))
 		return;
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {

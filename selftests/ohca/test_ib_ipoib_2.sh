@@ -59,20 +59,15 @@ group_answers() # group
 	says "from fd77|from fe80" "duplicates|DUP" -- ping -6 -c 3 -i 0.2 -W 5 "$1%$ND"
 }
 
-# ping ends with this machine's own answers. Those of the other one are late if it is slow.
-pings_group() # group
-{
-	wait_for 30 group_answers "$1" || group_answers "$1"
-}
-
 broadcast_answers()
 {
 	says "from $OHCA_PEER" -- ping -b -c 2 -i 0.2 -W 5 10.77.255.255
 }
 
-pings_broadcast()
+# ping ends with this machine's own answers. Those of the other one are late if it is slow.
+awaited() # command...
 {
-	wait_for 30 broadcast_answers || broadcast_answers
+	wait_for 30 "$@" || "$@"
 }
 
 # Data in both directions; the two machines wait for each other there.
@@ -188,8 +183,8 @@ check "ping" pings 56
 check "ping with the largest packet" pings 4064 -M 'do'
 check "ping with fragments" pings 8000
 check "ping over IPv6" pings_v6
-check "multicast" pings_group ff02::1
-check "broadcast" pings_broadcast
+check "multicast" awaited group_answers ff02::1
+check "broadcast" awaited broadcast_answers
 check "the device has checksums and segmentation" offloads_are on
 check "programs see the checksum offload" says UD_IP_CSUM -- ibv_devinfo -v -d "$IB_DEV"
 check "data in datagram mode, in segments by the device" segments_by device ipoib.datagram
@@ -206,7 +201,7 @@ check "connected mode" set_mode connected
 barrier ipoib.connected.on
 check "connected: ping" pings 56
 check "connected: ping with the largest packet" pings 65492 -M 'do'
-check "connected: multicast" pings_group ff02::1
+check "connected: multicast" awaited group_answers ff02::1
 check "connected: data" data_is_right ipoib.connected.data
 check "connected: no offloads" connected_has_none
 check "connected: queue pairs are there" says "type RC" -- rdma resource show qp

@@ -3,7 +3,7 @@
 #
 # RDS and SMC-R at the same time, while the network or an adapter is disturbed: a stream of RDS messages in both
 # directions, and a connection of SMC-R from the second machine to the first one. A script sources this file after
-# lib_faults.sh, lib_load.sh, lib_recover.sh and lib_smc.sh.
+# lib_faults.sh, lib_load.sh, lib_rds.sh, lib_recover.sh and lib_smc.sh.
 
 stream=
 with_smc=
@@ -12,19 +12,10 @@ sockets_need()
 {
 	need_machines 2
 	need_device
-	modprobe -a rds rds_rdma 2> /dev/null || skip_all "no RDS over RDMA"
+	rds_need
 	command -v ohca-host > /dev/null || skip_all "ohca-host is missing: faults can't be injected"
-	rds_one_reconnects
+	rds_load
 	! command -v python3 > /dev/null || ! modprobe smc 2> /dev/null || with_smc=y
-}
-
-# Both sides of a lost RDS connection connect again. If they do so at the same time, both reject, and try again after a
-# random time of at most a second. On the debug kernel an attempt takes several seconds, so this can go on for minutes.
-# The second machine waits for longer, up to 30 seconds.
-rds_one_reconnects()
-{
-	[ "$RANK" -eq 0 ] && return
-	sysctl -q net.rds.reconnect_max_delay_ms=30000 && sysctl -q net.rds.reconnect_min_delay_ms=30000
 }
 
 sockets_cleanup()

@@ -17,6 +17,7 @@ done
 . "$DIR/lib_ib.sh"
 . "$DIR/lib_faults.sh"
 . "$DIR/lib_load.sh"
+. "$DIR/lib_rds.sh"
 . "$DIR/lib_recover.sh"
 . "$DIR/lib_nfs.sh"
 . "$DIR/lib_nvme.sh"
@@ -145,7 +146,7 @@ served_all()
 
 messages()
 {
-	modprobe -a rds rds_rdma && barrier "messages.$1" && "$DIR/rds" "$(long 1000 100)"
+	rds_load && barrier "messages.$1" && "$DIR/rds" "$(long 1000 100)"
 }
 
 all_use_verbs()

@@ -7,8 +7,9 @@
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device
-modprobe -a rds rds_rdma 2> /dev/null || skip_all "no RDS over RDMA"
 . "$DIR/lib_load.sh"
+. "$DIR/lib_rds.sh"
+rds_need
 PCI=$(pcidev)
 
 cleanup()
@@ -32,7 +33,7 @@ unload_frees_connections()
 reload()
 {
 	barrier reload
-	modprobe -r rds_rdma rds && modprobe -a rds rds_rdma
+	modprobe -r rds_rdma rds && rds_load
 }
 
 sockets()
@@ -47,6 +48,7 @@ else
 	plan 6
 fi
 kernel_log_mark
+rds_load
 check "sockets" sockets
 check "queue pair" kernel_uses rds_rdma
 if unload_frees_connections; then

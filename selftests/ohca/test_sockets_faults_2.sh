@@ -9,6 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$DIR/lib_faults.sh"
 . "$DIR/lib_load.sh"
+. "$DIR/lib_rds.sh"
 . "$DIR/lib_recover.sh"
 . "$DIR/lib_smc.sh"
 . "$DIR/lib_sockets.sh"

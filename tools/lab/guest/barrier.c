@@ -11,7 +11,7 @@
  *
  * This is a small program, linked statically, because it is called thousands of times in emulated
  * machines.  A machine that waits must not take processors from the others, so the longer it has
- * waited, the less often it checks.
+ * waited, and the longer a check takes, the less often it checks.
  *
  * Environment: OHCA_RANK, OHCA_VMS.  Exit status: 0, 1 if a file can't be used, 2 for bad
  * arguments.
@@ -31,7 +31,9 @@
 #define SHARED "/mnt/lab/barrier"
 #define COUNTS "/run/ohca-barrier"
 #define FIRST_PAUSE 5 /* ms */
-#define LAST_PAUSE 100
+#define LAST_PAUSE 100 /* unless a check takes more than a part of it */
+#define LONGEST_PAUSE 1000
+#define CHECK_PART 20
 
 /* Store in @path; a path that is too long is truncated, and then no such file exists. */
 #define set_path(path, ...) snprintf(path, sizeof(path), __VA_ARGS__)
@@ -74,36 +76,68 @@ static unsigned int count_call(const char *name, unsigned int rank)
 	return call;
 }
 
-static void say_here(const char *name, unsigned int call, unsigned int rank)
+/* Says that this machine is here; returns the folder of all machines that are. */
+static int say_here(const char *name, unsigned int call, unsigned int rank)
 {
 	char path[PATH_MAX];
-	int fd;
+	int dir, fd;
 
 	set_path(path, SHARED "/%s", name);
 	make_dir(path);
 	set_path(path, SHARED "/%s/%u", name, call);
 	make_dir(path);
-	set_path(path, SHARED "/%s/%u/%u", name, call, rank);
-	fd = open(path, O_WRONLY | O_CREAT, 0666);
-	if (fd < 0 || close(fd))
+	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
 		err(1, "%s", path);
+	set_path(path, "%u", rank);
+	fd = openat(dir, path, O_WRONLY | O_CREAT, 0666);
+	if (fd < 0 || close(fd))
+		err(1, SHARED "/%s/%u/%u", name, call, rank);
+	return dir;
 }
 
-static void wait_for_all(const char *name, unsigned int call, unsigned int machines)
+static long long now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+}
+
+/* Returns the pause after one of this length, in ms, if a check took that long. */
+static unsigned int next_pause(unsigned int pause, long long check)
+{
+	unsigned int limit = LAST_PAUSE;
+
+	if (check > LONGEST_PAUSE / CHECK_PART)
+		limit = LONGEST_PAUSE;
+	else if (check > LAST_PAUSE / CHECK_PART)
+		limit = check * CHECK_PART;
+	pause = pause * 9 / 8 + 1;
+	return pause < limit ? pause : limit;
+}
+
+/* The machines of the folder @dir; each look at a file is a request to the host. */
+static void wait_for_all(int dir, unsigned int machines)
 {
 	unsigned int rank = 0, pause = FIRST_PAUSE;
-	struct timespec ts = {0};
+	struct timespec ts;
+	long long begin;
+	char name[16];
 
 	while (true) {
-		while (rank < machines && is_there(name, call, rank))
-			rank++;
+		begin = now_ms();
+		for (; rank < machines; rank++) {
+			set_path(name, "%u", rank);
+			if (faccessat(dir, name, F_OK, 0))
+				break;
+		}
 		if (rank == machines)
 			return;
-		ts.tv_nsec = pause * 1000000L;
+		ts.tv_sec = pause / 1000;
+		ts.tv_nsec = pause % 1000 * 1000000L;
+		pause = next_pause(pause, now_ms() - begin);
 		nanosleep(&ts, NULL);
-		pause = pause * 9 / 8 + 1;
-		if (pause > LAST_PAUSE)
-			pause = LAST_PAUSE;
 	}
 }
 
@@ -134,7 +168,6 @@ int main(int argc, char **argv)
 	rank = number("OHCA_RANK");
 	machines = number("OHCA_VMS");
 	call = count_call(name, rank);
-	say_here(name, call, rank);
-	wait_for_all(name, call, machines);
+	wait_for_all(say_here(name, call, rank), machines);
 	return 0;
 }

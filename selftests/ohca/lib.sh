@@ -10,6 +10,8 @@
 
 DIR=$(cd "$(dirname "$0")" && pwd)
 PATH=$PATH:/sbin:/usr/sbin
+# Programs do not read the files of a locale, which takes more than half of the time of a short one in an emulated machine.
+export LC_ALL=C
 RANK=${OHCA_RANK:-0}
 # shellcheck disable=SC2034 # for the scripts
 VMS=${OHCA_VMS:-1}
@@ -137,8 +139,9 @@ now()
 # Limits of time are so many times as long, as machines share a host: on the debug kernel, OHCA_SLOW is 8.
 slow=${OHCA_SLOW:-3}
 
-# wait_for SECONDS COMMAND...: until the command succeeds, at most so long, times $slow.  It is run less often after the first second: in an
-# emulated machine each process costs milliseconds.  The command may wait for something itself.
+# wait_for SECONDS COMMAND...: until the command succeeds, at most so long, times $slow.  It is run less often the longer it
+# takes: in an emulated machine each process costs milliseconds, and on the debug kernel a hundred.  The command may wait for
+# something itself.
 wait_for()
 {
 	now
@@ -148,8 +151,14 @@ wait_for()
 	until wait_try "$@"; do
 		now
 		[ "$now" -lt "$2" ] || return 1
-		if [ "$now" -le $(($1 + 1)) ]; then sleep 0.1; else sleep 0.4; fi
+		nap "$((now - $1))"
 	done
+}
+
+# nap SECONDS: sleeps for a while that depends on how long something has been waited for. Busybox is linked statically.
+nap()
+{
+	if [ "$1" -le 1 ]; then busybox sleep 0.1; elif [ "$1" -le 8 ]; then busybox sleep 0.4; else busybox sleep 1; fi
 }
 
 wait_try() # begin, end, command...

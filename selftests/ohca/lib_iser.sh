@@ -50,11 +50,13 @@ node() # operation of iscsiadm on the record
 	iscsiadm -m node -T "$NAME" -p "$OHCA_PEER:3260" "$@"
 }
 
-# By iSER, with a connection that is retried for as long as the device may be absent
+# By iSER, with a connection that is retried for as long as the device may be absent. LIO needs more than the usual 15 seconds
+# for a login on a slow machine; if the initiator abandons one, LIO may wait for its connection for ever, and then no other
+# login succeeds.
 iser_login()
 {
 	node -I iser -o new && node -o update -n node.session.timeo.replacement_timeout -v 600 &&
-		node --login && wait_for 30 disk
+		node -o update -n "node.conn[0].timeo.login_timeout" -v 120 && node --login && wait_for 30 disk
 }
 
 iser_logout()

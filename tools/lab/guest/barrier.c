@@ -31,9 +31,10 @@
 #define SHARED "/mnt/lab/barrier"
 #define COUNTS "/run/ohca-barrier"
 #define FIRST_PAUSE 5 /* ms */
-#define LAST_PAUSE 100 /* unless a check takes more than a part of it */
-#define LONGEST_PAUSE 1000
-#define CHECK_PART 20
+/* The last pause is so many times as long as a check, within these bounds. */
+#define PAUSE_CHECKS 20
+#define LAST_PAUSE_MIN 100 /* ms */
+#define LAST_PAUSE_MAX 1000
 
 /* Store in @path; a path that is too long is truncated, and then no such file exists. */
 #define set_path(path, ...) snprintf(path, sizeof(path), __VA_ARGS__)
@@ -107,14 +108,14 @@ static long long now_ms(void)
 /* Returns the pause after one of this length, in ms, if a check took that long. */
 static unsigned int next_pause(unsigned int pause, long long check)
 {
-	unsigned int limit = LAST_PAUSE;
+	long long last = check * PAUSE_CHECKS;
 
-	if (check > LONGEST_PAUSE / CHECK_PART)
-		limit = LONGEST_PAUSE;
-	else if (check > LAST_PAUSE / CHECK_PART)
-		limit = check * CHECK_PART;
+	if (last < LAST_PAUSE_MIN)
+		last = LAST_PAUSE_MIN;
+	if (last > LAST_PAUSE_MAX)
+		last = LAST_PAUSE_MAX;
 	pause = pause * 9 / 8 + 1;
-	return pause < limit ? pause : limit;
+	return pause < last ? pause : last;
 }
 
 /* The machines of the folder @dir; each look at a file is a request to the host. */

@@ -12,7 +12,7 @@ QUEUE_SETTLE_DEBUG=180 # the same for one on the debug kernel, whose driver is b
 
 queue_pending=()       # sets, in their order
 declare -A queue_pid=() queue_writer=()
-queue_started=0 queue_settle=0
+queue_settled=0        # from then on, in $SECONDS, the pressure says something about the last set
 
 # queue_available: prints the available memory, in MiB.
 queue_available() {
@@ -22,7 +22,7 @@ queue_available() {
 # queue_relaxed: whether processors have time for one more set.
 queue_relaxed() {
 	local some avg rest
-	[ $((SECONDS - queue_started)) -ge "$queue_settle" ] || return 1
+	[ "$SECONDS" -ge "$queue_settled" ] || return 1
 	{ read -r some avg rest </proc/pressure/cpu; } 2>/dev/null || return 1
 	avg=${avg#avg10=}
 	[ "${avg%.*}" -lt "$QUEUE_PRESSURE" ]
@@ -51,9 +51,9 @@ queue_fits() {
 
 # queue_start SET: starts it. Each line of its output begins with its name, unless it is the only set.
 queue_start() {
-	local output
-	queue_started=$SECONDS queue_settle=$QUEUE_SETTLE
-	[ "${set_kernel[$1]-}" != debug ] || queue_settle=$QUEUE_SETTLE_DEBUG
+	local output settle=$QUEUE_SETTLE
+	[ "${set_kernel[$1]-}" != debug ] || settle=$QUEUE_SETTLE_DEBUG
+	queue_settled=$((SECONDS + settle))
 	if [ ${#sets[@]} = 1 ]; then
 		set_run "$1" &
 		queue_pid[$1]=$!

@@ -10,7 +10,7 @@
 
 DIR=$(cd "$(dirname "$0")" && pwd)
 PATH=$PATH:/sbin:/usr/sbin
-# Programs do not read the files of a locale, which takes more than half of the time of a short one in an emulated machine.
+# Programs do not read the files of a locale, which takes almost half of the time of a short one in an emulated machine.
 export LC_ALL=C
 RANK=${OHCA_RANK:-0}
 # shellcheck disable=SC2034 # for the scripts
@@ -155,7 +155,7 @@ wait_for()
 	done
 }
 
-# nap SECONDS: sleeps for a while that depends on how long something has been waited for. Busybox is linked statically.
+# nap WAITED: sleeps for a while; WAITED is for how many seconds something has been waited for. Busybox is linked statically.
 nap()
 {
 	if [ "$1" -le 1 ]; then busybox sleep 0.1; elif [ "$1" -le 8 ]; then busybox sleep 0.4; else busybox sleep 1; fi

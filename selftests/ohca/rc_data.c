@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rc_data [-2] [-o] [-m MIB]: RC: every operation transfers exactly the right bytes.  Two sides: of
- * one machine, or with -2 of two machines.  With -o the memory has on-demand paging, and is not
- * mapped when a test begins; with -m no message is longer.  Each transfer begins at side 0; the
- * receiving side compares every byte, and the bytes before and after.
+ * rc_data [-2] [-o] [-m MIB] [-t TIMEOUT]: RC: every operation transfers exactly the right bytes.
+ * Two sides: of one machine, or with -2 of two machines.  With -o the memory has on-demand paging,
+ * and is not mapped when a test begins; with -m no message is longer; -t sets the local ACK timeout
+ * of the random traffic.  Each transfer begins at side 0; the receiving side compares every byte,
+ * and the bytes before and after.
  */
 
 #define _GNU_SOURCE
@@ -34,6 +35,7 @@ static struct vu_qp qp;
 static struct vu_addr mine, theirs;
 static bool on_demand;
 static size_t max_msg = MAX_MSG;
+static uint8_t traffic_timeout;
 
 static void cleanup(void)
 {
@@ -500,7 +502,14 @@ static void test_self(const void *arg)
 
 static void test_traffic(const void *arg)
 {
-	struct traffic tr = {.dev = &dev, .sess = &sess, .mr = mr, .buf = buf, .opts = arg};
+	struct traffic tr = {
+		.dev = &dev,
+		.sess = &sess,
+		.mr = mr,
+		.buf = buf,
+		.opts = arg,
+		.timeout = traffic_timeout,
+	};
 
 	traffic_run(&tr);
 }
@@ -628,13 +637,15 @@ int main(int argc, char **argv)
 	unsigned int i;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "2om:")) != -1) {
+	while ((opt = getopt(argc, argv, "2om:t:")) != -1) {
 		if (opt == '2')
 			machines = true;
 		else if (opt == 'o')
 			on_demand = true;
 		else if (opt == 'm')
 			max_msg = strtoul(optarg, NULL, 10) * MIB;
+		else if (opt == 't')
+			traffic_timeout = strtoul(optarg, NULL, 10);
 		else
 			return 2;
 	}

@@ -228,6 +228,8 @@ static bool start(struct traffic *tr)
 	opts.recv_cq = tr->cq;
 	opts.send_wr = per_qp;
 	opts.recv_wr = per_qp;
+	if (tr->timeout)
+		opts.timeout = tr->timeout;
 	for (i = 0; i < tr->opts->num_qps; i++) {
 		mine = (struct vu_addr){.va = (uintptr_t)tr->buf, .rkey = tr->mr->rkey};
 		if (!vu_connect_sess(tr->dev, tr->sess, &tr->qps[i], &opts, &mine, &tr->to[i]))

@@ -2,16 +2,21 @@
 # shellcheck shell=bash
 #
 # Resuming: a set that passed in an earlier run of the same tree does not run again. $results has these files for that:
-#   tree       checksum of the tree's files, and "long" if the tests ran in their long form
-#   SET/ended  folder of the set's files in $work (see set.sh), if it passed
+#   tree       checksum of the tree's files
+#   SET/ended  if the set passed: folder of its files in $work (see set.sh), and of the file "form", what had run
 
 # resume_tree: prints what the file "tree" has. Results do not depend on what was built.
 resume_tree() {
 	find . \( -path ./build -o -path ./.git \) -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum
-	echo "${long:+long}"
 }
 
-# resume_same DIR: whether DIR is empty, or has results of this tree in this form. Writes the file "tree" if it is empty.
+# resume_form SET: prints what the set runs, and on what. Which scripts a set has depends on the runner's options.
+resume_form() {
+	echo "${set_kind[$1]} ${set_kernel[$1]} ${set_vms[$1]} ${set_hcas[$1]} ${set_smp[$1]-} ${set_link[$1]-} ${set_tests[$1]}"
+	! plan_is_long "${set_kernel[$1]}" || echo long
+}
+
+# resume_same DIR: whether DIR is empty, or has results of this tree. Writes the file "tree" if it is empty.
 resume_same() {
 	if [ -z "$(ls -A "$1")" ]; then
 		resume_tree >"$1/tree"
@@ -25,11 +30,12 @@ resume_passed() {
 	[ -e "$work/$1/sums" ]
 }
 
-# resume_read: reads the results of sets that passed; removes those of others.
+# resume_read: reads the results of sets that passed in the form in which they would run now; removes those of the other sets
+# that would run.
 resume_read() {
 	local name count=0
 	for name in "${sets[@]}"; do
-		if [ -d "$results/$name/ended" ]; then
+		if resume_form "$name" | cmp -s - "$results/$name/ended/form"; then
 			cp -r "$results/$name/ended" "$work/$name"
 			count=$((count + 1))
 		else
@@ -45,6 +51,7 @@ resume_write() {
 	read -r _ failed _ <"$work/$1/sums"
 	[ "$failed" = 0 ] || return 0
 	mkdir "$results/$1/ended.new"
+	resume_form "$1" >"$results/$1/ended.new/form"
 	for file in seconds cpu status failed times sums; do
 		[ ! -e "$work/$1/$file" ] || cp "$work/$1/$file" "$results/$1/ended.new/"
 	done

@@ -42,6 +42,8 @@ klog_other() {
 		kmemleak_scan_area
 	klog_leak radix_tree_node_alloc.constprop.0+0x4d/0x2e0 radix_tree_insert+0x17d/0x560 'uapi_add_get_elm+0x4a/0x130 [ib_uverbs]'
 	klog_report '------[ cut here ]------' 'WARNING: fs/proc/generic.c:741 at remove_proc_entry+0x295/0x4e0' unregister_irq_proc
+	klog_report 'BUG: KASAN: slab-use-after-free in __mutex_lock+0x211a/0x24f0' ' cma_ib_handler+0xb5/0x7f0 [rdma_cm]' \
+		cm_work_handler
 	klog_report 'WARNING: possible irq lock inversion dependency detected' 'iscsi_trx/1' iscsit_handle_time2retain_timeout
 	klog_report 'WARNING: possible circular locking dependency detected' 'nvmet_rdma_cm_handler+0x1/0x2 [nvmet_rdma]' \
 		nvmet_port_subsys_drop_link
@@ -61,6 +63,8 @@ test_klog() {
 	{ klog_leak 'ohca_probe+0x1/0x2 [ohca]' && klog_other; } >"$log"
 	! klog_found "$log" && grep -q '^ohca-lab: node0: 1 suspicious lines' "$work/err" && grep -q 'node0: | unreferenced' "$work/err" ||
 		fail "a leak elsewhere" || return
+	klog_report 'BUG: KASAN: slab-use-after-free in __mutex_lock+0x211a/0x24f0' ' ohca_remove+0x1/0x2 [ohca]' pci_device_remove >"$log"
+	! klog_found "$log" && grep -q 'node0: |.*ohca_remove' "$work/err" || fail "freed memory elsewhere" || return
 	{ klog_other && echo 'BUG: KASAN: slab-use-after-free in x'; } >"$log"
 	! klog_found "$log" && grep -q 'node0: | BUG: KASAN' "$work/err" || fail "without a call trace" || return
 	echo 'WARNING: possible circular locking dependency detected' >"$log"

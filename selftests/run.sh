@@ -33,7 +33,8 @@ usage() {
 		  --junit FILE    writes the results there, too, as JUnit's XML
 		  --results DIR   keeps each set's output and logs in DIR/SET; DIR must be empty or must not exist
 		  --resume DIR    as --results, but DIR may have results of an earlier run of the same tree: sets that passed
-		                  there, with the same scripts in the same form, do not run again, and their results count
+		                  there do not run again, and their results count; the scripts and the form of each have to be
+		                  those of the earlier run
 		  --jobs N        number of sets at once; by default, as processors and memory allow
 		  --list          only prints what would run
 	EOT
@@ -109,7 +110,7 @@ fi
 if [ -n "$resume" ]; then
 	[ -z "$keep" ] || usage_error "--results and --resume exclude each other"
 	mkdir -p "$resume" 2>/dev/null || usage_error "can't make $resume"
-	resume_same "$resume" || usage_error "not results of this tree: $resume"
+	resume_same "$resume" || usage_error "not results of this tree and of sets as these: $resume"
 	keep=$resume
 fi
 

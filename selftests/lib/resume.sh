@@ -16,13 +16,18 @@ resume_form() {
 	! plan_is_long "${set_kernel[$1]}" || echo long
 }
 
-# resume_same DIR: whether DIR is empty, or has results of this tree. Writes the file "tree" if it is empty.
+# resume_same DIR: whether DIR is empty, or has results of this tree, and of no set that would run otherwise now. Writes the
+# file "tree" if it is empty.
 resume_same() {
+	local name
 	if [ -z "$(ls -A "$1")" ]; then
 		resume_tree >"$1/tree"
-	else
-		resume_tree | cmp -s - "$1/tree"
+		return
 	fi
+	resume_tree | cmp -s - "$1/tree" || return
+	for name in "${sets[@]}"; do
+		[ ! -d "$1/$name/ended" ] || resume_form "$name" | cmp -s - "$1/$name/ended/form" || return
+	done
 }
 
 # resume_passed SET: whether it passed in the earlier run.
@@ -30,12 +35,11 @@ resume_passed() {
 	[ -e "$work/$1/sums" ]
 }
 
-# resume_read: reads the results of sets that passed in the form in which they would run now; removes those of the other sets
-# that would run.
+# resume_read: reads the results of sets that passed; removes those of others.
 resume_read() {
 	local name count=0
 	for name in "${sets[@]}"; do
-		if resume_form "$name" | cmp -s - "$results/$name/ended/form"; then
+		if [ -d "$results/$name/ended" ]; then
 			cp -r "$results/$name/ended" "$work/$name"
 			count=$((count + 1))
 		else

@@ -130,7 +130,7 @@ interrupted()
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 110
+plan 109
 
 # Options
 
@@ -271,11 +271,10 @@ check "resumed when all have passed: they count" last_line "10 passed, 0 failed,
 check "resumed with a part of it" resumes 0 --test test_qp --kernel 7.2
 check "resumed with a part of it: nothing runs" test "$(grep -c '^run --vms' "$tmp/calls")" = 0
 check "resumed with a part of it: others do not count" last_line "2 passed, 0 failed, 0 skipped"
-check "resumed with one more script of a set" resumes 0 --test test_qp --test test_cq --test 'test_rxe*' --kernel 7.2
-check "resumed with one more script of a set: says so" has "$tmp/out" "# resumed: 1 of 2 sets passed before"
-check "resumed with one more script of a set: the set runs" has "$tmp/calls" "run_tests.sh test_cq.sh test_qp.sh"
-check "resumed in another form" resumes 0 --long --test test_qp --test test_cq --kernel 7.2
-check "resumed in another form: it runs" has "$tmp/calls" "OHCA_LONG=1"
+check "resumed with one more script of a set" refuses --test test_qp --test test_cq --kernel 7.2 --resume "$tmp/resume"
+check "resumed in another form" refuses --long --test test_qp --kernel 7.2 --resume "$tmp/resume"
+check "resumed with other sets" resumes 0 --test test_qp --kernel 7.2 --kernel 6.12
+check "resumed with other sets: says so" has "$tmp/out" "# resumed: 1 of 2 sets passed before"
 echo other > "$tmp/resume/tree"
 check "resumed with another tree" refuses --test test_qp --kernel 7.2 --resume "$tmp/resume"
 check "--resume and --results" refuses --test test_qp --kernel 7.2 --resume "$tmp/resume" --results "$tmp/none"

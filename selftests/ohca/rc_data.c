@@ -35,7 +35,7 @@ static struct vu_qp qp;
 static struct vu_addr mine, theirs;
 static bool on_demand;
 static size_t max_msg = MAX_MSG;
-static uint8_t traffic_timeout;
+static struct vu_qp_opts traffic_qps = VU_QP_OPTS;
 
 static void cleanup(void)
 {
@@ -508,7 +508,7 @@ static void test_traffic(const void *arg)
 		.mr = mr,
 		.buf = buf,
 		.opts = arg,
-		.timeout = traffic_timeout,
+		.qp_opts = &traffic_qps,
 	};
 
 	traffic_run(&tr);
@@ -645,7 +645,7 @@ int main(int argc, char **argv)
 		else if (opt == 'm')
 			max_msg = strtoul(optarg, NULL, 10) * MIB;
 		else if (opt == 't')
-			traffic_timeout = strtoul(optarg, NULL, 10);
+			traffic_qps.timeout = strtoul(optarg, NULL, 10);
 		else
 			return 2;
 	}

@@ -213,7 +213,7 @@ static bool run_round(struct traffic *tr, unsigned int round)
 static bool start(struct traffic *tr)
 {
 	unsigned int per_qp = (tr->opts->window + tr->opts->num_qps - 1) / tr->opts->num_qps, i;
-	struct vu_qp_opts opts = VU_QP_OPTS;
+	struct vu_qp_opts opts = *tr->qp_opts;
 	struct vu_addr mine;
 
 	if (tr->opts->events) {
@@ -228,8 +228,6 @@ static bool start(struct traffic *tr)
 	opts.recv_cq = tr->cq;
 	opts.send_wr = per_qp;
 	opts.recv_wr = per_qp;
-	if (tr->timeout)
-		opts.timeout = tr->timeout;
 	for (i = 0; i < tr->opts->num_qps; i++) {
 		mine = (struct vu_addr){.va = (uintptr_t)tr->buf, .rkey = tr->mr->rkey};
 		if (!vu_connect_sess(tr->dev, tr->sess, &tr->qps[i], &opts, &mine, &tr->to[i]))

@@ -35,7 +35,7 @@ struct traffic_opts {
 /**
  * struct traffic - traffic of one test
  * @buf: TRAFFIC_BUF bytes, of @mr
- * @timeout: local ACK timeout of the queue pairs; 0: that of VU_QP_OPTS
+ * @qp_opts: of the queue pairs, but for their CQs and sizes
  */
 struct traffic {
 	struct vu_dev *dev;
@@ -43,7 +43,7 @@ struct traffic {
 	struct ibv_mr *mr;
 	uint8_t *buf;
 	const struct traffic_opts *opts;
-	uint8_t timeout;
+	const struct vu_qp_opts *qp_opts;
 	/* private */
 	struct vu_qp *qps;
 	struct vu_addr *to;

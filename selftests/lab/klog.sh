@@ -44,6 +44,7 @@ klog_other() {
 	klog_report '------[ cut here ]------' 'WARNING: fs/proc/generic.c:741 at remove_proc_entry+0x295/0x4e0' unregister_irq_proc
 	klog_report 'BUG: KASAN: slab-use-after-free in __mutex_lock+0x211a/0x24f0' ' cma_ib_handler+0xb5/0x7f0 [rdma_cm]' \
 		cm_work_handler
+	klog_report 'WARNING: possible recursive locking detected' ' rdma_destroy_id+0x1a/0x30 [rdma_cm]' rds_ib_laddr_check
 	klog_report 'WARNING: possible irq lock inversion dependency detected' 'iscsi_trx/1' iscsit_handle_time2retain_timeout
 	klog_report 'WARNING: possible circular locking dependency detected' 'nvmet_rdma_cm_handler+0x1/0x2 [nvmet_rdma]' \
 		nvmet_port_subsys_drop_link
@@ -69,6 +70,8 @@ test_klog() {
 	! klog_found "$log" && grep -q 'node0: | BUG: KASAN' "$work/err" || fail "without a call trace" || return
 	echo 'WARNING: possible circular locking dependency detected' >"$log"
 	! klog_found "$log" || fail "another lock" || return
+	klog_report 'WARNING: possible recursive locking detected' ' rdma_destroy_id+0x1a/0x30 [rdma_cm]' ohca_remove >"$log"
+	! klog_found "$log" || fail "a lock twice elsewhere" || return
 	echo 'traps: ib_send_bw[492] general protection fault ip:7f4a sp:7fff error:0 in libohca.so[a6df,7f4a+15000]' >"$log"
 	! klog_found "$log" || fail "a fault in another library"
 }

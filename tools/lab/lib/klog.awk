@@ -34,7 +34,8 @@ function known()
 	# rdma_cm may free its ID. If that takes longer than the time-wait state, the handler is called for its end, too.
 	if (report ~ /KASAN: slab-use-after-free in __mutex_lock/ && report ~ /cma_ib_handler/ && report ~ /cm_work_handler/)
 		return 1
-	# The handler of a connection's rdma_cm ID, where RDS asks by another ID whether the peer's address is one of its own
+	# In the handler of a connection's rdma_cm ID, RDS makes another one to find out whether the peer's address is local, and destroys
+	# it. Lockdep takes the mutexes of the two for one.
 	if (report ~ /possible recursive locking/ && report ~ /rdma_destroy_id/ && report ~ /rds_ib_laddr_check/)
 		return 1
 	# iscsit_start_time2retain_handler() takes tpg_state_lock with softirqs on, and in a timer.

@@ -6,11 +6,11 @@
 # NAME is
 #   debug      with KASAN, lockdep, kmemleak, UBSAN, the sleep-in-atomic, DMA-API and object checks and fault injection
 #   arm64-64k  for arm64 machines, with pages of 64 KiB
-# NAME-kernel.config has what it has beyond machine.config.
+# NAME-kernel.config has what it has beyond machine.config. NAME-kernel.patch, if there is one, corrects its source.
 #
 # DIR/bzImage (the bootable file, whatever its format is), DIR/modules (a modules_install tree), DIR/linux (for out-of-tree
 # modules), DIR/release (its name, written last). Removes DIR/modules.ext4, which image.sh makes of the modules. Does nothing
-# if the kernel was built from the same configuration.
+# if the kernel was built from the same configuration and patch. DIR/patch is the one that DIR/linux has.
 
 set -euo pipefail
 name=$1 dir=$2
@@ -36,16 +36,33 @@ arm64-64k)
 	;;
 esac
 
+# correct: corrects the source by the patch, after taking back the one that it has.
+correct() {
+	if [ -s "$dir/patch" ]; then
+		patch -s -f -R -p1 <"$dir/patch"
+	fi
+	: >"$dir/patch"
+	[ -e "$patch" ] || return 0
+	if ! patch -s -f -p1 --dry-run <"$patch"; then
+		echo "build-kernel.sh: $name-kernel.patch does not fit $dir/linux, of ${archive##*/}" >&2
+		return 1
+	fi
+	patch -s -f -p1 <"$patch"
+	cp "$patch" "$dir/patch"
+}
+
 mkdir -p "$dir"
+patch=$here/$name-kernel.patch
 # The two lists as one; the second one's head is no part of it.
 config=$(cat "$here/$name-kernel.config" && sed 1,2d "$here/machine.config")
 stamp="${archive##*/} $(sha256sum <<<"$config")"
+[ ! -e "$patch" ] || stamp+=" $(sha256sum <"$patch")"
 if [ -e "$dir/release" ] && [ "$stamp" = "$(cat "$dir/stamp" 2>/dev/null)" ]; then
 	exit 0
 fi
 if [ ! -e "$dir/linux/Makefile" ]; then
 	echo "unpacking ${archive##*/}" >&2
-	rm -rf "$dir/linux" "$dir/unpacking"
+	rm -rf "$dir/linux" "$dir/unpacking" "$dir/patch"
 	mkdir "$dir/unpacking"
 	tar -xf "$archive" -C "$dir/unpacking"
 	mv "$dir"/unpacking/* "$dir/linux"
@@ -53,6 +70,7 @@ if [ ! -e "$dir/linux/Makefile" ]; then
 fi
 cd "$dir/linux"
 rm -f "$dir/release" "$dir/stamp"
+cmp -s "$patch" "$dir/patch" || correct
 make -s "${configs[@]}" >/dev/null
 ./scripts/kconfig/merge_config.sh -m .config "$here/machine.config" "$here/$name-kernel.config" >/dev/null
 make -s olddefconfig
@@ -63,7 +81,6 @@ while IFS= read -r line; do
 	esac
 done <<<"$config"
 [ -z "${missing:-}" ] || { echo "build-kernel.sh: not accepted by this kernel:$missing" >&2 && exit 1; }
-[ -z "${OHCA_CONFIG_ONLY:-}" ] || exit 0
 
 echo "building the kernel; this takes about $minutes minutes on 2 cores" >&2
 progress_begin "building the kernel" "$dir/build.log"

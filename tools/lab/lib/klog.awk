@@ -18,6 +18,9 @@ function known()
 	# RDS maps the header of a message for both directions, and unmaps it for one (rds_dma_hdr_alloc, rds_dma_hdr_free).
 	if (report ~ /frees DMA memory with different direction/ && report ~ /rds_ib_conn_path_shutdown/)
 		return 1
+	# RDS may free the last reference to a message in a tasklet. If the message was of RDMA, that unpins pages, which may sleep.
+	if (report ~ /sleeping function called/ && report ~ /unpin_user_pages_dirty_lock/ && report ~ /rds_rdma_free_op/)
+		return 1
 	# A page pool locks its array of pages with softirqs off, which the array does not know when it unlocks for GFP_KERNEL.
 	if (report ~ /sleeping function called/ && report ~ /page_pool_dma_map/ && report ~ /__xas_nomem/)
 		return 1

@@ -45,7 +45,8 @@ klog_other() {
 	klog_report 'BUG: KASAN: slab-use-after-free in __mutex_lock+0x211a/0x24f0' ' cma_ib_handler+0xb5/0x7f0 [rdma_cm]' \
 		cm_work_handler
 	klog_report 'WARNING: possible recursive locking detected' ' rdma_destroy_id+0x1a/0x30 [rdma_cm]' rds_ib_laddr_check
-	klog_report 'BUG: sleeping function called from invalid context' ' unpin_user_pages_dirty_lock+0x167/0x220' ' rds_rdma_free_op+0x277/0x380'
+	klog_report 'BUG: sleeping function called from invalid context' ' unpin_user_pages_dirty_lock+0x167/0x220' \
+		' rds_rdma_free_op+0x277/0x380'
 	klog_report 'WARNING: possible irq lock inversion dependency detected' 'iscsi_trx/1' iscsit_handle_time2retain_timeout
 	klog_report 'WARNING: possible circular locking dependency detected' 'nvmet_rdma_cm_handler+0x1/0x2 [nvmet_rdma]' \
 		nvmet_port_subsys_drop_link

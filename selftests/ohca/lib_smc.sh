@@ -68,11 +68,37 @@ fetch()
 		[ "$(sha256sum < /run/fetched)" = "$(cat "$SUM")" ]
 }
 
-# So many connections used SMC-R, and none has fallen back to TCP.
+# Of SMC-R, as a client
+connected()
+{
+	smc stats | sed -n "s/^client //p"
+}
+
+# A file is transferred by SMC-R. That may take several tries. A connection falls back to TCP if its peer has not
+# confirmed a new link after two seconds (SMC_LLC_WAIT_TIME), which is short on a busy machine. It is reset by a peer
+# that has not yet noticed that the old link is lost.
+smc_fetch()
+{
+	wait_for 60 smc_fetched && return
+	smc stats
+	smc links
+	fetch
+	return 1
+}
+
+smc_fetched()
+{
+	connected_before=$(connected)
+	fetch && [ "$(connected)" -gt "$connected_before" ]
+}
+
+# At least so many connections used SMC-R. Others fell back to TCP only as a link was not confirmed in time, which is
+# SMC_CLC_DECL_TIMEOUT_CL, or SMC_CLC_DECL_PEERDECL for the peer.
 connections() # client's or server's, number
 {
 	smc stats
-	smc stats | grep -qx "$1 $2" && ! smc stats | grep "^tcp"
+	[ "$(smc stats | sed -n "s/^$1 //p")" -ge "$2" ] &&
+		! smc stats | grep "^tcp" | grep -v "reason 0x0\(201\|500\)0000$"
 }
 
 carried() # sent or received, number of bytes

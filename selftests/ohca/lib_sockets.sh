@@ -43,30 +43,6 @@ smc_begin()
 	smc eid OHCA && routed && sysctl -q net.smc.smcr_testlink_time=1
 }
 
-# Of SMC-R, as a client
-connected()
-{
-	smc stats | sed -n "s/^client //p"
-}
-
-# A file is transferred by SMC-R. That may take several tries. A connection falls back to TCP if its peer has not
-# confirmed a new link after two seconds (SMC_LLC_WAIT_TIME), which is short on a busy machine. It is reset by a peer
-# that has not yet noticed that the old link is lost.
-smc_fetch()
-{
-	wait_for 60 smc_fetched && return
-	smc stats
-	smc links
-	fetch
-	return 1
-}
-
-smc_fetched()
-{
-	connected_before=$(connected)
-	fetch && [ "$(connected)" -gt "$connected_before" ]
-}
-
 # Checks: 2 in each machine
 sockets_serve()
 {

@@ -37,7 +37,7 @@ check "a name for both" smc eid OHCA
 check "a way by a gateway" routed
 check "links are tested each second" sysctl -q net.smc.smcr_testlink_time=1
 server_check "serve" smc_serve
-client_check "fetch" fetch
+client_check "fetch" smc_fetch
 client_check "the connection is SMC-R's" connections client 1
 server_check "the connection is SMC-R's" connections server 1
 client_check "the file came by it" carried received "$SIZE"
@@ -49,7 +49,7 @@ client_check "server: the program ends with an error" traffic_ended
 server_check "server: function found again" pci_rescan
 server_check "server: its port is active" again
 server_check "server: its way by a gateway" routed
-client_check "server: fetch again" fetch
+client_check "server: fetch again" smc_fetch
 client_check "server: SMC-R again" connections client 3
 client_check "traffic again" traffic_start
 client_check "client: driver unloaded under load" rmmod ohca
@@ -57,7 +57,7 @@ client_check "client: the program ends with an error" traffic_ended
 server_check "client: the server has no link any more" wait_for 60 unlinked
 client_check "client: driver loaded again" reload
 client_check "client: its way by a gateway" routed
-client_check "client: fetch again" fetch
+client_check "client: fetch again" smc_fetch
 client_check "client: SMC-R again" connections client 5
 server_check "stop" smc_serve_end
 check "unload" smc_unload

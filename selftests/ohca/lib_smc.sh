@@ -68,10 +68,10 @@ fetch()
 		[ "$(sha256sum < /run/fetched)" = "$(cat "$SUM")" ]
 }
 
-# Of SMC-R, as a client
-connected()
+# Connections that used SMC-R as a client or a server, or bytes that they received or sent
+smc_count() # client, server, received or sent
 {
-	smc stats | sed -n "s/^client //p"
+	smc stats | sed -n "s/^$1 //p"
 }
 
 # A file is transferred by SMC-R. That may take several tries. A connection falls back to TCP if its peer has not
@@ -88,22 +88,21 @@ smc_fetch()
 
 smc_fetched()
 {
-	connected_before=$(connected)
-	fetch && [ "$(connected)" -gt "$connected_before" ]
+	connected_before=$(smc_count client)
+	fetch && [ "$(smc_count client)" -gt "$connected_before" ]
 }
 
-# At least so many connections used SMC-R. Others fell back to TCP only as a link was not confirmed in time, which is
+# So many connections used SMC-R. Others fell back to TCP only as a link was not confirmed in time, which is
 # SMC_CLC_DECL_TIMEOUT_CL, or SMC_CLC_DECL_PEERDECL for the peer.
-connections() # client's or server's, number
+connections() # client or server, number
 {
 	smc stats
-	[ "$(smc stats | sed -n "s/^$1 //p")" -ge "$2" ] &&
-		! smc stats | grep "^tcp" | grep -v "reason 0x0\(201\|500\)0000$"
+	[ "$(smc_count "$1")" -eq "$2" ] && ! smc stats | grep "^tcp" | grep -v "reason 0x0\(201\|500\)0000$"
 }
 
 carried() # sent or received, number of bytes
 {
-	[ "$(smc stats | sed -n "s/^$1 //p")" -ge "$2" ]
+	[ "$(smc_count "$1")" -ge "$2" ]
 }
 
 linked()
@@ -134,7 +133,7 @@ traffic_decided()
 traffic_start()
 {
 	for n in 1 2 3 4 5; do
-		received=$(smc stats | sed -n 's/^received //p')
+		received=$(smc_count received)
 		tcp_before=$(became_tcp)
 		LD_PRELOAD=$PRELOAD python3 -c "$GET" "http://$OHCA_PEER:8000/large" /dev/null > /run/traffic.log 2>&1 &
 		traffic=$!

@@ -28,6 +28,7 @@ unset OHCA_ACCEL OHCA_MTU
 . selftests/lab/kernel.sh
 . selftests/lab/klog.sh
 . selftests/lab/nap.sh
+. selftests/lab/power.sh
 
 # lab ARGUMENT...: runs ohca-lab; its output is in $work/out and $work/err, its status in $status.
 lab() {
@@ -834,6 +835,9 @@ tests=(
 	"link_ib_sm             no subnet manager, or several"
 	"links                  adapters on an Ethernet and on InfiniBand in one machine"
 	"link_speed             --speed, --width and --pace are those of the links"
+	"kexec                  a machine executes another kernel"
+	"hibernate              a machine goes on after it was turned off"
+	"suspend                a machine that was suspended to memory ends as others do"
 	"status                 the exit status is the command's"
 	"results_of_failure     --results keeps files of a run that failed"
 	"no_program             127 for a program that is not there"

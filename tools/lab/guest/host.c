@@ -14,6 +14,13 @@
  *   off [RANK]            turn it off
  *   on RANK               turn it on: it boots again
  *   reboot                this machine syncs its file systems, and boots again
+ *   kernel                put this machine's kernel and initial RAM disk into the files /mnt/lab/kernel and
+ *                         /mnt/lab/initrd, from where "kexec -l" loads them
+ *   kexec                 this machine syncs its file systems, and executes the kernel that is loaded.  The command runs
+ *                         as after a reset.
+ *   hibernate             this machine writes its memory to its swap space, which is on its disk ($OHCA_DISK), and
+ *                         ends.  It is turned on again, and goes on where it was.  The folder that it shares with the
+ *                         lab, and so this program, can't be used after that.
  *
  * Like ohca-barrier, this is a small program, and uses the folder that the machines share with the lab:
  *
@@ -22,7 +29,9 @@
  */
 
 #include <err.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +96,61 @@ static int answer(void)
 	return status;
 }
 
+/* Whether the file has TEXT in its first lines. */
+static bool has(const char *path, const char *text)
+{
+	char start[4096];
+	FILE *file = fopen(path, "r");
+	size_t len;
+
+	if (!file)
+		return false;
+	len = fread(start, 1, sizeof(start) - 1, file);
+	fclose(file);
+	start[len] = '\0';
+	return strstr(start, text);
+}
+
+/* Write TEXT to a file of sysfs or to a port. */
+static void put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		err(1, "%s", path);
+	close(fd);
+}
+
+/* Fail if the machine can't do its part of a request, for which the lab would wait. */
+static void check(const char *request)
+{
+	if (!strcmp(request, "kexec") && !has("/sys/kernel/kexec_loaded", "1"))
+		errx(1, "no kernel is loaded");
+	if (!strcmp(request, "hibernate") && !has("/proc/swaps", "/dev/"))
+		errx(1, "there is no swap space");
+	if (!strcmp(request, "hibernate") && !has("/sys/power/state", "disk"))
+		errx(1, "this kernel has no hibernation");
+}
+
+/* The part of a request that the machine executes itself, when the host is prepared for it. */
+static void leave(const char *request)
+{
+	if (!strcmp(request, "reboot")) {
+		sync();
+		reboot(RB_AUTOBOOT);
+	} else if (!strcmp(request, "kexec")) {
+		sync();
+		reboot(RB_KEXEC);
+	} else if (!strcmp(request, "hibernate")) {
+		put("/sys/power/state", "disk");
+		put("/dev/lab-status", "start\n");
+		return;
+	} else {
+		return;
+	}
+	err(1, "%s", request);
+}
+
 int main(int argc, char **argv)
 {
 	int status;
@@ -94,14 +158,14 @@ int main(int argc, char **argv)
 	if (argc < 2) {
 		fprintf(stderr, "usage: ohca-host ohcactl ARGUMENT... | processor-time | "
 				"bus-error KIND | kill-device | "
-				"reset [RANK] | off [RANK] | on RANK | reboot\n");
+				"reset [RANK] | off [RANK] | on RANK | reboot | "
+				"kernel | kexec | hibernate\n");
 		return 2;
 	}
+	check(argv[1]);
 	ask(argv + 1);
 	status = answer();
-	if (!strcmp(argv[1], "reboot") && !status) {
-		sync();
-		reboot(RB_AUTOBOOT);
-	}
+	if (!status)
+		leave(argv[1]);
 	return status;
 }

@@ -26,10 +26,9 @@ host_serve() {
 			host_answer "${ask%.ask}"
 	done
 	for rank in "${!machine_power[@]}"; do
-		if [ "${machine_power[rank]}" = leaving ] && ! machine_runs "$rank"; then
-			run_off "$rank"
-			host_boot "$rank"
-		fi
+		case ${machine_power[rank]} in
+		leaving | asleep) machine_runs "$rank" || host_again "$rank" ;;
+		esac
 	done
 }
 
@@ -61,6 +60,17 @@ host_do() {
 	reboot)
 		machine_power[asker]=leaving
 		;;
+	hibernate)
+		host_hibernate "$asker"
+		;;
+	kernel)
+		host_give "$(kernel_image "$KERNEL")" kernel && host_give "$INITRD" initrd ||
+			host_status=1 host_text="can't write to /mnt/lab"
+		;;
+	kexec)
+		note "node$asker executes another kernel"
+		machine_again "$asker"
+		;;
 	*)
 		host_status=1 host_text="unknown request: ${1-}"
 		;;
@@ -80,6 +90,21 @@ host_device() {
 		shift
 		host_text=$(timeout 10 "$BUILD/ohcactl/ohcactl" -s "$RUN/$(ohcad_name "$process").control" "$@" 2>&1) ||
 			host_status=$?
+	fi
+}
+
+# host_give FILE NAME: copies it into the folder that the machines share with the lab. Several may ask at the same time; what
+# machines have made at that place is replaced.
+host_give() {
+	cp -T --remove-destination "$1" "$RUN/lab/$2.new" && mv -T "$RUN/lab/$2.new" "$RUN/lab/$2"
+} 2>/dev/null
+
+# host_hibernate RANK: another boot of the machine has to find the same memory map. A snapshot is of a machine without adapters.
+host_hibernate() {
+	if [ "${machine_kind[$1]}" = restored ]; then
+		host_status=1 host_text="node$1 was restored from a snapshot: use --no-snapshot"
+	else
+		machine_power[$1]=asleep
 	fi
 }
 
@@ -130,6 +155,24 @@ host_power() {
 		note "node$2 is off"
 	else
 		host_boot "$2"
+	fi
+}
+
+# host_again RANK: turns a machine on that has turned itself off, to boot or to go on where it was. If its command has ended,
+# it did not do what it had asked for.
+host_again() {
+	local power=${machine_power[$1]}
+	machine_status "$1"
+	if [ -n "$machine_status" ]; then
+		machine_power[$1]=on
+		return
+	fi
+	run_off "$1"
+	if [ "$power" = leaving ]; then
+		host_boot "$1"
+	else
+		note "node$1 wakes up"
+		run_wake "$1"
 	fi
 }
 

@@ -14,7 +14,8 @@
 # $RUN/nodeN.ssh      see stay.sh
 # $RUN/nodeN.gdb      with --gdb: socket of QEMU's server for a debugger
 #
-# machine_power[N]    on; off; or leaving, if it is on and its end is followed by a reboot
+# machine_power[N]    on; off; leaving, if it is on and its end is followed by a reboot; or asleep, if its end is followed by
+#                     its awakening from the disk
 # machine_boots[N]    how often it has been booted
 # machine_began[N]    when it was booted last, in microseconds
 # machine_kind[N]     booted or restored
@@ -220,6 +221,13 @@ machine_go() {
 			return
 		}
 	fi
+	machine_identity "$1" >&"${machine_ids[$1]}"
+}
+
+# machine_again RANK: prepares the boot of another kernel by the one that runs.
+machine_again() {
+	machine_kind[$1]=booted
+	machine_boots[$1]=$((machine_boots[$1] + 1))
 	machine_identity "$1" >&"${machine_ids[$1]}"
 }
 

@@ -136,6 +136,14 @@ run_boot() {
 	machine_go "$1"
 }
 
+# run_wake RANK: turns on a machine that has written its memory to its disk. stage1 restores it from there, so it reads no
+# identity.
+run_wake() {
+	local SNAPSHOT='' opt_append="$opt_append ohca-lab.resume"
+	run_power "$1"
+	machine_kind[$1]=booted
+}
+
 # run_off RANK: turns a machine off at once, like a power failure; returns when all its output is shown.
 run_off() {
 	machine_kill "$1"

@@ -82,6 +82,7 @@ set_command_machines() {
 		[ -z "$disk" ] || command+=(--disk "$disk")
 		append=$(plan_header "${tests[0]}" append)
 		[ -z "$append" ] || command+=(--append "$append")
+		[ -z "$(plan_header "${tests[0]}" no-snapshot)" ] || command+=(--no-snapshot)
 		ohcads=$(plan_header "${tests[0]}" ohcads)
 		[ -z "$ohcads" ] || command+=(--ohcads "$ohcads")
 		topology=$(plan_header "${tests[0]}" topology)

@@ -26,6 +26,14 @@ power_reboot()
 	bail "the machine does not reboot"
 }
 
+# This machine executes the kernel that is loaded.
+power_kexec()
+{
+	echo "$tap_num $tap_failed $tap_skipped" > "$POWER_LINES"
+	ohca-host kexec
+	bail "the machine does not execute another kernel"
+}
+
 # Another machine, which calls this barrier too, turns this one off.
 power_end() # barrier
 {

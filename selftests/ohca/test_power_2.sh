@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A machine is turned off under traffic, and reboots under traffic: its adapter is reset, its peer gets errors, and
-# afterwards both work as before.
+# A machine is turned off, reboots, and executes another kernel (kexec), each under traffic: its adapter is reset, its peer
+# gets errors, and afterwards both work as before.
 # vms: 2
 # kernels: all - the driver initializes an adapter after a reset
 # boot: own
@@ -23,6 +23,7 @@ cleanup()
 	[ -z "$holder" ] || kill "$holder"
 	[ -z "$client" ] || kill "$client"
 	pair_cleanup
+	kverbs_unload
 	umount "$DISK"
 } > /dev/null 2>&1
 trap cleanup EXIT
@@ -90,6 +91,27 @@ client_failed()
 	! wait "$client" && grep "Failed status 12" "$pair_log"
 }
 
+# The machine's own kernel is loaded, to be executed by this one.
+kernel_loaded()
+{
+	ohca-host kernel && kexec -l /mnt/lab/kernel --initrd=/mnt/lab/initrd --reuse-cmdline && rm /mnt/lab/kernel /mnt/lab/initrd
+}
+
+consumers()
+{
+	if [ -e "$KVERBS" ]; then
+		check "consumers in the kernel" kverbs_load hold=live
+	else
+		skip "consumers in the kernel" "no test module for this kernel"
+	fi
+}
+
+# The first kernel has stopped the adapter, and the next one does not yet use it.
+adapter_quiet()
+{
+	adapter_is '"connected":true,"state":"reset"' && adapter_qps | grep '"qps":\[\]'
+}
+
 off_is_off()
 {
 	! ohca-host off 0 && ! ohca-host reset 0
@@ -102,9 +124,9 @@ both_ways() # number of the first pair, the same in both machines
 }
 
 if [ "$RANK" -eq 0 ]; then
-	power_plan 14
+	power_plan 21
 else
-	power_plan 11
+	power_plan 16
 fi
 kernel_log_mark
 case $RANK.$BOOT in
@@ -129,6 +151,19 @@ case $RANK.$BOOT in
 	check "rebooted: the file is there" file_good other
 	barrier power.rebooted
 	check "rebooted: data" both_ways 20
+	check "rebooted: the kernel log is clean" kernel_log_clean
+	check "a kernel is loaded" kernel_loaded
+	consumers
+	check "server again" server
+	barrier power.serves_again
+	barrier power.flows
+	power_kexec
+	;;
+0.3)
+	check "another kernel: disk" disk_mount "$DISK"
+	check "another kernel: the file is there" file_good other
+	barrier power.kexec
+	check "another kernel: data" both_ways 30
 	;;
 1.0)
 	barrier power.serves
@@ -144,6 +179,15 @@ case $RANK.$BOOT in
 	check "power is back: data" both_ways 10
 	barrier power.rebooted
 	check "rebooted: data" both_ways 20
+	barrier power.serves_again
+	check "client again" client
+	check "the server's adapter has queue pairs again" adapter_serves
+	barrier power.flows
+	check "before the other kernel uses it, the server's adapter is quiet" wait_for 60 adapter_quiet
+	check "the client gets the error again" client_failed
+	client=
+	barrier power.kexec
+	check "another kernel: data" both_ways 30
 	;;
 esac
 check "nothing is left" nothing_left

@@ -130,7 +130,7 @@ interrupted()
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 109
+plan 111
 
 # Options
 
@@ -286,6 +286,8 @@ check "processors that a script asks for on the newest kernel" runs 0 --test tes
 check "are those of its machines there" has "$tmp/calls" "--kernel 7.2 --smp 2" "--kernel 6.12 --smp 1"
 check "arguments of the kernel that a script asks for" runs 0 --test test_bounce_2 --kernel 7.2
 check "are those of its machines" has "$tmp/calls" "--append swiotlb=force"
+check "machines that are not to be restored" runs 0 --test test_sleep --kernel 7.2
+check "are booted" has "$tmp/calls" "--no-snapshot"
 check "both links" runs 0 --test test_rc_example_2 --kernel 7.2
 check "have a boot each" has "$tmp/calls" "--smp 1 --link eth" "--smp 1 --link ib"
 FAKE_BROKEN=test_ib_port_2.sh runs 1 --test test_ib_port_2 --kernel 7.2

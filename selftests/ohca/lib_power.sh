@@ -18,10 +18,16 @@ power_plan() # number
 	fi
 }
 
+# The next boot continues with these lines.
+power_keep()
+{
+	echo "$tap_num $tap_failed $tap_skipped" > "$POWER_LINES"
+}
+
 # This machine reboots.
 power_reboot()
 {
-	echo "$tap_num $tap_failed $tap_skipped" > "$POWER_LINES"
+	power_keep
 	ohca-host reboot
 	bail "the machine does not reboot"
 }
@@ -29,7 +35,7 @@ power_reboot()
 # This machine executes the kernel that is loaded.
 power_kexec()
 {
-	echo "$tap_num $tap_failed $tap_skipped" > "$POWER_LINES"
+	power_keep
 	ohca-host kexec
 	bail "the machine does not execute another kernel"
 }
@@ -37,7 +43,7 @@ power_kexec()
 # Another machine, which calls this barrier too, turns this one off.
 power_end() # barrier
 {
-	echo "$tap_num $tap_failed $tap_skipped" > "$POWER_LINES"
+	power_keep
 	barrier "$1"
 	sleep 300
 	bail "the machine was left on"

@@ -69,7 +69,7 @@ host_do() {
 		;;
 	kexec)
 		note "node$asker executes another kernel"
-		machine_again "$asker"
+		machine_kexec "$asker"
 		;;
 	*)
 		host_status=1 host_text="unknown request: ${1-}"

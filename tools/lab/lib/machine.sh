@@ -224,8 +224,8 @@ machine_go() {
 	machine_identity "$1" >&"${machine_ids[$1]}"
 }
 
-# machine_again RANK: prepares the boot of another kernel by the one that runs.
-machine_again() {
+# machine_kexec RANK: prepares the boot of another kernel by the one that runs.
+machine_kexec() {
 	machine_kind[$1]=booted
 	machine_boots[$1]=$((machine_boots[$1] + 1))
 	machine_identity "$1" >&"${machine_ids[$1]}"

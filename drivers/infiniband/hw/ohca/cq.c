@@ -294,7 +294,7 @@ void ohca_cq_clean(struct ohca_cq *cq, struct ohca_qp *qp)
 	struct ohca_wr wr;
 	u8 owner;
 
-	if (cq->umem)
+	if (cq->umem.ib)
 		return;
 
 	spin_lock_irqsave(&cq->lock, flags);
@@ -387,7 +387,7 @@ static int ohca_cq_hw_create(struct ohca_dev *dev, struct ohca_cq *cq, u32 rec_o
 	};
 	int err;
 
-	err = ohca_xlt_from_queue(dev, cq->umem, &cq->buf, &xlt);
+	err = ohca_xlt_from_queue(dev, &cq->umem, &cq->buf, &xlt);
 	if (err)
 		return err;
 
@@ -475,6 +475,22 @@ static int ohca_cq_check_user(struct ohca_dev *dev, u32 cqe, u32 log_size, u64 b
 	return 0;
 }
 
+/* Pin the buffer of a user's CQ; ib_core's attributes may name another one than the request. */
+static int ohca_cq_pin(struct ohca_dev *dev, struct ohca_cq *cq,
+		       const struct ohca_create_cq_req *req, struct uverbs_attr_bundle *attrs)
+{
+	struct ib_umem *ib =
+		ib_umem_get_cq_buf(dev->ibdev, attrs, req->buf_size, IB_ACCESS_LOCAL_WRITE);
+
+	if (IS_ERR(ib))
+		return PTR_ERR(ib);
+	if (!ib)
+		return ohca_umem_pin(dev, &attrs->driver_udata, req->buf_addr, req->buf_size,
+				     &cq->umem);
+	cq->umem.ib = ib;
+	return 0;
+}
+
 int ohca_create_user_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 			struct uverbs_attr_bundle *attrs)
 {
@@ -509,11 +525,9 @@ int ohca_create_user_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	mutex_init(&cq->buf_lock);
 	cq->rec_offset = req.rec_offset;
 	cq->log_size = req.log_size;
-	cq->umem = ib_umem_get_cq_buf_or_va(dev->ibdev, attrs, req.buf_addr, req.buf_size,
-					    IB_ACCESS_LOCAL_WRITE);
-	if (IS_ERR(cq->umem)) {
-		ibdev_dbg(dev->ibdev, "CQ buffer: %pe\n", cq->umem);
-		err = PTR_ERR(cq->umem);
+	err = ohca_cq_pin(dev, cq, &req, attrs);
+	if (err) {
+		ibdev_dbg(dev->ibdev, "CQ buffer: %pe\n", ERR_PTR(err));
 		goto err_lock;
 	}
 
@@ -535,14 +549,14 @@ int ohca_create_user_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 err_cq:
 	ohca_cq_hw_destroy(dev, cq);
 err_umem:
-	ib_umem_release(cq->umem);
+	ohca_umem_release(&cq->umem);
 err_lock:
 	mutex_destroy(&cq->buf_lock);
 	return err;
 }
 
 /* Make the device use @umem, and copy the completions that were not taken. */
-static int ohca_cq_hw_resize(struct ohca_dev *dev, struct ohca_cq *cq, struct ib_umem *umem,
+static int ohca_cq_hw_resize(struct ohca_dev *dev, struct ohca_cq *cq, const struct ohca_umem *umem,
 			     const struct ohca_resize_cq_req *req)
 {
 	struct ohca_cq_params params = {
@@ -567,7 +581,7 @@ int ohca_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *u
 	struct ohca_dev *dev = to_odev(ibcq->device);
 	struct ohca_resize_cq_req req = {};
 	struct ohca_cq *cq = to_ocq(ibcq);
-	struct ib_umem *umem;
+	struct ohca_umem umem;
 	int err;
 
 	err = ib_copy_validate_udata_in_cm(udata, req, rsvd, 0);
@@ -586,14 +600,14 @@ int ohca_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *u
 	if (err)
 		return err;
 
-	umem = ib_umem_get_va(dev->ibdev, req.buf_addr, req.buf_size, IB_ACCESS_LOCAL_WRITE);
-	if (IS_ERR(umem)) {
-		ibdev_dbg(dev->ibdev, "CQ buffer: %pe\n", umem);
-		return PTR_ERR(umem);
+	err = ohca_umem_pin(dev, udata, req.buf_addr, req.buf_size, &umem);
+	if (err) {
+		ibdev_dbg(dev->ibdev, "CQ buffer: %pe\n", ERR_PTR(err));
+		return err;
 	}
 
 	mutex_lock(&cq->buf_lock);
-	err = ohca_cq_hw_resize(dev, cq, umem, &req);
+	err = ohca_cq_hw_resize(dev, cq, &umem, &req);
 	if (!err) {
 		swap(cq->umem, umem);
 		cq->log_size = req.log_size;
@@ -602,7 +616,7 @@ int ohca_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *u
 	}
 	mutex_unlock(&cq->buf_lock);
 
-	ib_umem_release(umem);
+	ohca_umem_release(&umem);
 	return err;
 }
 
@@ -644,12 +658,12 @@ int ohca_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	mutex_lock(&cq->buf_lock);
 	cq->gone = true;
 	mutex_unlock(&cq->buf_lock);
-	if (!cq->umem)
+	if (!cq->umem.ib)
 		ohca_cq_sync(ibcq);
-	if (ohca_end_later(dev, ohca_udata_context(udata), OHCA_END_CQ, cq->core.cqn, cq->umem))
+	if (ohca_end_later(dev, ohca_udata_context(udata), OHCA_END_CQ, cq->core.cqn, &cq->umem))
 		return 0;
 	ohca_cq_hw_destroy(dev, cq);
 	ohca_buf_free(dev, &cq->buf);
-	ib_umem_release(cq->umem);
+	ohca_umem_release(&cq->umem);
 	return 0;
 }

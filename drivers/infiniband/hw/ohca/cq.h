@@ -13,8 +13,8 @@
 
 #include "buf.h"
 #include "rsc.h"
+#include "umem.h"
 
-struct ib_umem;
 struct ohca_qp;
 struct uverbs_attr_bundle;
 
@@ -22,7 +22,7 @@ struct uverbs_attr_bundle;
  * struct ohca_cq - completion queue
  * @ibcq: ib_core's part
  * @core: the part for events
- * @umem: buffer of a user CQ, NULL for the kernel's; replaced under @buf_lock
+ * @umem: buffer of a user CQ, none for the kernel's; replaced under @buf_lock
  * @buf_lock: one resize at a time, and none while the record is read for netlink
  * @gone: there is no buffer any more.  Kernels before 7.2 dump a CQ until its destruction has
  *	ended.  Under @buf_lock, which is not destroyed therefore
@@ -41,7 +41,7 @@ struct uverbs_attr_bundle;
 struct ohca_cq {
 	struct ib_cq ibcq;
 	struct ohca_core_cq core;
-	struct ib_umem *umem;
+	struct ohca_umem umem;
 	struct mutex buf_lock; /* umem and the buffer's end */
 	bool gone;
 	u32 rec_offset;

@@ -15,13 +15,13 @@
 
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <rdma/ib_umem.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "ending.h"
 #include "ohca.h"
 #include "ohca_compat.h"
 #include "ucontext.h"
+#include "umem.h"
 
 /*
  * With the most pending, wait for fewer; the device always has a next command.  Others may still
@@ -33,11 +33,11 @@
 /**
  * struct ohca_ending - an object that is being destroyed
  * @later: the command
- * @umem: memory of the process that the device uses until then, or NULL
+ * @umem: memory of the process that the device uses until then, or none
  */
 struct ohca_ending {
 	struct ohca_cmd_later later;
-	struct ib_umem *umem;
+	struct ohca_umem umem;
 };
 
 /**
@@ -60,7 +60,7 @@ static void ohca_endings_release(struct ohca_dev *dev, struct ohca_endings *endi
 		if (later->status)
 			ohca_fence(dev, "object of a process not destroyed");
 		ending = container_of(later, struct ohca_ending, later);
-		ib_umem_release(ending->umem);
+		ohca_umem_release(&ending->umem);
 		kfree(ending);
 	}
 }
@@ -92,7 +92,7 @@ static const u16 ohca_end_opcodes[] = {
 
 /* Post the command, when there is room for it. */
 static int ohca_end_post(struct ohca_dev *dev, struct ohca_endings *endings, enum ohca_end kind,
-			 u32 id, struct ib_umem *umem)
+			 u32 id, const struct ohca_umem *umem)
 {
 	struct ohca_ending *ending;
 	int err;
@@ -100,7 +100,8 @@ static int ohca_end_post(struct ohca_dev *dev, struct ohca_endings *endings, enu
 	ending = kzalloc_obj(*ending);
 	if (!ending)
 		return -ENOMEM;
-	ending->umem = umem;
+	if (umem)
+		ending->umem = *umem;
 	if (READ_ONCE(endings->batch.pending) >= OHCA_END_MOST)
 		ohca_cmd_batch_wait(dev, &endings->batch, OHCA_END_FEWER);
 	err = ohca_cmd_post_destroy(dev, ohca_end_opcodes[kind], id, &endings->batch,
@@ -116,13 +117,13 @@ static int ohca_end_post(struct ohca_dev *dev, struct ohca_endings *endings, enu
  * @ibuc: context of the object, NULL if it is the kernel's
  * @kind: what it is
  * @id: its number; events do not find it any more
- * @umem: memory to release after that, or NULL
+ * @umem: memory to release after that, or NULL; copied
  *
  * Return: whether it is done; if not, all that was to be destroyed before is gone, and the caller
  *	destroys the object
  */
 bool ohca_end_later(struct ohca_dev *dev, struct ib_ucontext *ibuc, enum ohca_end kind, u32 id,
-		    struct ib_umem *umem)
+		    const struct ohca_umem *umem)
 {
 	struct ohca_endings *endings;
 

@@ -10,8 +10,8 @@
 
 #include "cmdq.h"
 
-struct ib_umem;
 struct ohca_dev;
+struct ohca_umem;
 
 /**
  * enum ohca_end - kinds of objects, those that refer to others before these
@@ -47,6 +47,6 @@ struct ohca_endings {
 void ohca_endings_init(struct ohca_endings *endings);
 void ohca_endings_wait(struct ohca_dev *dev, struct ib_ucontext *ibuc);
 bool ohca_end_later(struct ohca_dev *dev, struct ib_ucontext *ibuc, enum ohca_end kind, u32 id,
-		    struct ib_umem *umem);
+		    const struct ohca_umem *umem);
 
 #endif /* _OHCA_ENDING_H */

@@ -358,8 +358,10 @@ int ohca_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents, unsign
 /* A region with windows may be busy. */
 static bool ohca_mr_end_later(struct ohca_dev *dev, struct ohca_mr *mr, struct ib_ucontext *ibuc)
 {
+	const struct ohca_umem umem = {.ib = mr->umem};
+
 	if (mr->umem && !mr->odp && !(mr->access & IB_ACCESS_MW_BIND))
-		return ohca_end_later(dev, ibuc, OHCA_END_MR, mr->key, mr->umem);
+		return ohca_end_later(dev, ibuc, OHCA_END_MR, mr->key, &umem);
 	ohca_endings_wait(dev, ibuc);
 	return false;
 }

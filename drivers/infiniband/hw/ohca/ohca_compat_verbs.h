@@ -83,11 +83,11 @@ static inline struct ib_umem *ib_umem_get_va(struct ib_device *ibdev, unsigned l
 	return umem;
 }
 
-static inline struct ib_umem *ib_umem_get_cq_buf_or_va(struct ib_device *ibdev,
-						       const struct uverbs_attr_bundle *attrs,
-						       u64 addr, size_t size, int access)
+static inline struct ib_umem *ib_umem_get_cq_buf(struct ib_device *ibdev,
+						 const struct uverbs_attr_bundle *attrs,
+						 size_t size, int access)
 {
-	return ib_umem_get_va(ibdev, addr, size, access);
+	return NULL;
 }
 
 static inline int ohca_compat_udata_in(struct ib_udata *udata, void *req, size_t size, size_t min)

@@ -5,7 +5,6 @@
 
 #include <linux/atomic.h>
 #include <linux/log2.h>
-#include <rdma/ib_umem.h>
 #include <rdma/ohca-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -309,12 +308,12 @@ static void ohca_qp_created(struct ohca_qp *qp, const struct ib_qp_init_attr *in
 static int ohca_qp_hw_create(struct ohca_dev *dev, struct ohca_qp *qp,
 			     struct ohca_qp_params *params, struct ib_qp_init_attr *init)
 {
-	bool queues = qp->umem || qp->buf.va;
+	bool queues = qp->umem.ib || qp->buf.va;
 	struct ohca_xlt_desc xlt;
 	int err;
 
 	if (queues) {
-		err = ohca_xlt_from_queue(dev, qp->umem, &qp->buf, &xlt);
+		err = ohca_xlt_from_queue(dev, &qp->umem, &qp->buf, &xlt);
 		if (err)
 			return err;
 		params->buf = &xlt;
@@ -388,7 +387,7 @@ static void ohca_qp_free_queues(struct ohca_dev *dev, struct ohca_qp *qp)
 	ohca_wq_fini(&qp->sq);
 	ohca_wq_fini(&qp->rq);
 	ohca_buf_free(dev, &qp->buf);
-	ib_umem_release(qp->umem);
+	ohca_umem_release(&qp->umem);
 }
 
 static int ohca_qp_create_kernel(struct ohca_dev *dev, struct ohca_qp *qp,
@@ -550,10 +549,10 @@ static int ohca_qp_create_user(struct ohca_dev *dev, struct ohca_qp *qp,
 	if (err)
 		return err;
 
-	qp->umem = ib_umem_get_va(dev->ibdev, req.buf_addr, req.buf_size, IB_ACCESS_LOCAL_WRITE);
-	if (IS_ERR(qp->umem)) {
-		ibdev_dbg(dev->ibdev, "QP buffer: %pe\n", qp->umem);
-		return PTR_ERR(qp->umem);
+	err = ohca_umem_pin(dev, udata, req.buf_addr, req.buf_size, &qp->umem);
+	if (err) {
+		ibdev_dbg(dev->ibdev, "QP buffer: %pe\n", ERR_PTR(err));
+		return err;
 	}
 
 	ohca_qp_params(&params, &sq, &rq, qp->ibqp.pd, init);
@@ -574,7 +573,7 @@ static int ohca_qp_create_user(struct ohca_dev *dev, struct ohca_qp *qp,
 err_qp:
 	ohca_qp_hw_destroy(dev, qp);
 err_umem:
-	ib_umem_release(qp->umem);
+	ohca_umem_release(&qp->umem);
 	return err;
 }
 
@@ -626,8 +625,8 @@ err_mutex:
 /* What XRC targets and QPs with an indirection table use ends without waiting for them. */
 static bool ohca_qp_end_later(struct ohca_dev *dev, struct ohca_qp *qp, struct ib_ucontext *ibuc)
 {
-	return qp->umem && !qp->ibqp.rwq_ind_tbl && qp->ibqp.qp_type != IB_QPT_XRC_TGT &&
-	       ohca_end_later(dev, ibuc, OHCA_END_QP, qp->core.qpn, qp->umem);
+	return qp->umem.ib && !qp->ibqp.rwq_ind_tbl && qp->ibqp.qp_type != IB_QPT_XRC_TGT &&
+	       ohca_end_later(dev, ibuc, OHCA_END_QP, qp->core.qpn, &qp->umem);
 }
 
 int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)

@@ -12,9 +12,8 @@
 
 #include "buf.h"
 #include "rsc.h"
+#include "umem.h"
 #include "wq.h"
-
-struct ib_umem;
 
 /**
  * struct ohca_qp - queue pair
@@ -30,7 +29,7 @@ struct ib_umem;
  *	its destruction has ended.  Written under @mutex
  * @sig_type: which send work requests complete with a CQE
  * @create_flags: IB_QP_CREATE_*
- * @umem: buffer of a user QP, NULL for the kernel's, and for XRC targets, which have none
+ * @umem: buffer of a user QP, none for the kernel's, and for XRC targets, which have none
  * @buf: buffer of a kernel QP; the fields below are for those only
  * @sq: send queue
  * @rq: receive queue; unused with an SRQ
@@ -48,7 +47,7 @@ struct ohca_qp {
 	struct ib_qp_cap cap;
 	enum ib_sig_type sig_type;
 	u32 create_flags;
-	struct ib_umem *umem;
+	struct ohca_umem umem;
 	struct ohca_buf buf;
 	struct ohca_wq sq;
 	struct ohca_wq rq;

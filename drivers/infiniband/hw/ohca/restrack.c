@@ -90,7 +90,7 @@ static int ohca_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 
 	ok = !rdma_nl_put_driver_u32(msg, "hw_cqn", cq->core.cqn) &&
 	     !rdma_nl_put_driver_u32(msg, "log_size", cq->log_size);
-	if (!cq->umem)
+	if (!cq->umem.ib)
 		ok = ok && !rdma_nl_put_driver_u32(msg, "ci", READ_ONCE(cq->ci)) &&
 		     !rdma_nl_put_driver_u32(msg, "arm_next", READ_ONCE(cq->arm_next)) &&
 		     !rdma_nl_put_driver_u32(msg, "arm_solicited", READ_ONCE(cq->arm_solicited));
@@ -103,10 +103,11 @@ static int ohca_cq_read_rec(struct ohca_cq *cq, struct ohca_cq_rec *rec)
 	int err = 0;
 
 	mutex_lock(&cq->buf_lock);
-	if (cq->gone || (cq->umem && cq->umem->is_dmabuf))
+	if (cq->gone || (cq->umem.ib && cq->umem.ib->is_dmabuf))
 		err = -EAGAIN;
-	else if (cq->umem)
-		err = ib_umem_copy_from(rec, cq->umem, cq->rec_offset, sizeof(*rec));
+	else if (cq->umem.ib)
+		err = ib_umem_copy_from(rec, cq->umem.ib, cq->umem.offset + cq->rec_offset,
+					sizeof(*rec));
 	else
 		*rec = *cq->rec;
 	mutex_unlock(&cq->buf_lock);

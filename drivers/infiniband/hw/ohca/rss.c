@@ -6,7 +6,6 @@
 
 #include <linux/log2.h>
 #include <linux/slab.h>
-#include <rdma/ib_umem.h>
 #include <rdma/ohca-abi.h>
 
 #include "cq.h"
@@ -70,7 +69,7 @@ static int ohca_rwq_hw_create(struct ohca_dev *dev, struct ohca_rwq *rwq, struct
 	struct ohca_xlt_desc xlt;
 	int err;
 
-	err = ohca_xlt_from_queue(dev, rwq->umem, NULL, &xlt);
+	err = ohca_xlt_from_queue(dev, &rwq->umem, NULL, &xlt);
 	if (err)
 		return err;
 
@@ -102,10 +101,10 @@ static int ohca_rwq_create(struct ohca_dev *dev, struct ohca_rwq *rwq, struct ib
 	struct ohca_wq_shape shape;
 	int err;
 
-	rwq->umem = ohca_rq_pin_request(dev, &shape, init->max_wr, dev->attr.max_qp_wr,
-					init->max_sge, udata);
-	if (IS_ERR(rwq->umem))
-		return PTR_ERR(rwq->umem);
+	err = ohca_rq_pin_request(dev, &shape, init->max_wr, dev->attr.max_qp_wr, init->max_sge,
+				  udata, &rwq->umem);
+	if (err)
+		return err;
 
 	err = ohca_rwq_hw_create(dev, rwq, ibpd, &shape, init);
 	if (err)
@@ -124,7 +123,7 @@ static int ohca_rwq_create(struct ohca_dev *dev, struct ohca_rwq *rwq, struct ib
 err_rwq:
 	ohca_rwq_hw_destroy(dev, rwq);
 err_umem:
-	ib_umem_release(rwq->umem);
+	ohca_umem_release(&rwq->umem);
 	return err;
 }
 
@@ -203,7 +202,7 @@ int ohca_destroy_wq(struct ib_wq *ibwq, struct ib_udata *udata)
 
 	ohca_core_qp_withdraw(dev, &rwq->core);
 	ohca_rwq_hw_destroy(dev, rwq);
-	ib_umem_release(rwq->umem);
+	ohca_umem_release(&rwq->umem);
 	mutex_destroy(&rwq->mutex);
 	kfree(rwq);
 	return 0;

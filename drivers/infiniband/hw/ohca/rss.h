@@ -10,8 +10,8 @@
 #include <rdma/ib_verbs.h>
 
 #include "rsc.h"
+#include "umem.h"
 
-struct ib_umem;
 struct ohca_dev;
 
 /**
@@ -25,7 +25,7 @@ struct ohca_rwq {
 	struct ib_wq ibwq;
 	struct ohca_core_qp core;
 	struct mutex mutex; /* one modification at a time */
-	struct ib_umem *umem;
+	struct ohca_umem umem;
 };
 
 /**

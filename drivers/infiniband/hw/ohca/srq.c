@@ -3,7 +3,6 @@
  * OHCA driver: shared receive queues, and XRC domains.
  */
 
-#include <rdma/ib_umem.h>
 #include <rdma/ohca-abi.h>
 #include <rdma/uverbs_ioctl.h>
 #include <rdma/uverbs_std_types.h>
@@ -79,7 +78,7 @@ static int ohca_srq_hw_create(struct ohca_dev *dev, struct ohca_srq *srq,
 		.type = OHCA_SRQ_BASIC,
 		.log_size = shape->log_size,
 		.log_stride = shape->log_stride,
-		.flags = srq->umem ? 0 : OHCA_SRQ_F_PRIVILEGED,
+		.flags = srq->umem.ib ? 0 : OHCA_SRQ_F_PRIVILEGED,
 	};
 	int err;
 
@@ -92,7 +91,7 @@ static int ohca_srq_hw_create(struct ohca_dev *dev, struct ohca_srq *srq,
 		params.type = OHCA_SRQ_TM;
 		params.max_tags = init->ext.tag_matching.max_num_tags;
 	}
-	err = ohca_xlt_from_queue(dev, srq->umem, &srq->buf, &xlt);
+	err = ohca_xlt_from_queue(dev, &srq->umem, &srq->buf, &xlt);
 	if (err)
 		return err;
 	err = ohca_cmd_create_srq(dev, &params, &srq->core.srqn);
@@ -151,10 +150,10 @@ static int ohca_srq_create_user(struct ohca_dev *dev, struct ohca_srq *srq,
 	struct ohca_wq_shape shape;
 	int err;
 
-	srq->umem = ohca_rq_pin_request(dev, &shape, init->attr.max_wr, dev->attr.max_srq_wr,
-					init->attr.max_sge, udata);
-	if (IS_ERR(srq->umem))
-		return PTR_ERR(srq->umem);
+	err = ohca_rq_pin_request(dev, &shape, init->attr.max_wr, dev->attr.max_srq_wr,
+				  init->attr.max_sge, udata, &srq->umem);
+	if (err)
+		return err;
 
 	err = ohca_srq_hw_create(dev, srq, &shape, init);
 	if (err)
@@ -170,7 +169,7 @@ static int ohca_srq_create_user(struct ohca_dev *dev, struct ohca_srq *srq,
 err_srq:
 	ohca_srq_hw_destroy(dev, srq);
 err_umem:
-	ib_umem_release(srq->umem);
+	ohca_umem_release(&srq->umem);
 	return err;
 }
 
@@ -203,7 +202,7 @@ err_srq:
 	ohca_srq_hw_destroy(dev, srq);
 	ohca_wq_fini(&srq->wq);
 	ohca_buf_free(dev, &srq->buf);
-	ib_umem_release(srq->umem);
+	ohca_umem_release(&srq->umem);
 err_mutex:
 	mutex_destroy(&srq->mutex);
 	return err;
@@ -223,12 +222,13 @@ int ohca_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 	mutex_destroy(&srq->mutex);
 	/* Other processes may have the XRC domain, and end it without waiting for this one. */
 	if (ibsrq->srq_type != IB_SRQT_XRC &&
-	    ohca_end_later(dev, ohca_udata_context(udata), OHCA_END_SRQ, srq->core.srqn, srq->umem))
+	    ohca_end_later(dev, ohca_udata_context(udata), OHCA_END_SRQ, srq->core.srqn,
+			   &srq->umem))
 		return 0;
 	ohca_srq_hw_destroy(dev, srq);
 	ohca_wq_fini(&srq->wq);
 	ohca_buf_free(dev, &srq->buf);
-	ib_umem_release(srq->umem);
+	ohca_umem_release(&srq->umem);
 	return 0;
 }
 
@@ -241,7 +241,7 @@ static int ohca_srq_resize(struct ohca_dev *dev, struct ohca_srq *srq, u32 max_w
 	struct ohca_modify_srq_req req = {};
 	struct ohca_wq_shape shape;
 	struct ohca_xlt_desc xlt;
-	struct ib_umem *umem;
+	struct ohca_umem umem;
 	int err;
 
 	if (!udata)
@@ -255,12 +255,12 @@ static int ohca_srq_resize(struct ohca_dev *dev, struct ohca_srq *srq, u32 max_w
 
 	shape = (struct ohca_wq_shape){req.ring_offset, req.rec_offset, req.log_size,
 				       srq->log_stride};
-	umem = ohca_rq_pin(dev, &shape, max_wr, dev->attr.max_srq_wr, srq->max_sge, req.buf_addr,
-			   req.buf_size);
-	if (IS_ERR(umem))
-		return PTR_ERR(umem);
+	err = ohca_rq_pin(dev, &shape, max_wr, dev->attr.max_srq_wr, srq->max_sge, req.buf_addr,
+			  req.buf_size, udata, &umem);
+	if (err)
+		return err;
 
-	err = ohca_xlt_from_queue(dev, umem, NULL, &xlt);
+	err = ohca_xlt_from_queue(dev, &umem, NULL, &xlt);
 	if (err)
 		goto err_umem;
 
@@ -274,13 +274,13 @@ static int ohca_srq_resize(struct ohca_dev *dev, struct ohca_srq *srq, u32 max_w
 	if (err)
 		goto err_umem;
 
-	ib_umem_release(srq->umem);
+	ohca_umem_release(&srq->umem);
 	srq->umem = umem;
 	srq->log_size = shape.log_size;
 	return 0;
 
 err_umem:
-	ib_umem_release(umem);
+	ohca_umem_release(&umem);
 	return err;
 }
 
@@ -357,7 +357,8 @@ void ohca_srq_sync(struct ohca_srq *srq)
 {
 	struct ohca_srq_state state;
 
-	if (!srq->umem && !ohca_cmd_query_srq(to_odev(srq->ibsrq.device), srq->core.srqn, &state))
+	if (!srq->umem.ib &&
+	    !ohca_cmd_query_srq(to_odev(srq->ibsrq.device), srq->core.srqn, &state))
 		ohca_wq_taken(&srq->wq, state.taken);
 }
 

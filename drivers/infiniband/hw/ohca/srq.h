@@ -13,9 +13,8 @@
 #include "buf.h"
 #include "ohca.h"
 #include "rsc.h"
+#include "umem.h"
 #include "wq.h"
-
-struct ib_umem;
 
 /**
  * struct ohca_xrcd - XRC domain
@@ -32,7 +31,7 @@ struct ohca_xrcd {
  * @ibsrq: ib_core's part
  * @core: the part for events
  * @mutex: one modification at a time; protects @umem and @log_size
- * @umem: buffer of a user SRQ, NULL for the kernel's
+ * @umem: buffer of a user SRQ, none for the kernel's
  * @max_sge: elements of a list
  * @log_size: log2 of the number of entries
  * @log_stride: log2 of the bytes of an entry
@@ -43,7 +42,7 @@ struct ohca_srq {
 	struct ib_srq ibsrq;
 	struct ohca_core_srq core;
 	struct mutex mutex; /* umem, log_size */
-	struct ib_umem *umem;
+	struct ohca_umem umem;
 	u16 max_sge;
 	u8 log_size;
 	u8 log_stride;

@@ -52,9 +52,10 @@ static int ohca_init_ucontext(struct ohca_ucontext *uc, struct ib_udata *udata)
 		return -EINVAL;
 
 	ohca_endings_init(&uc->endings);
+	ohca_umem_pages_init(&uc->pages);
 	err = ohca_uar_alloc(dev, &uc->uar);
 	if (err)
-		return err;
+		goto err_pages;
 
 	err = ohca_mmap_init(uc);
 	if (err)
@@ -71,6 +72,8 @@ err_mmap:
 	ohca_mmap_fini(uc);
 err_uar:
 	ohca_uar_free(dev, &uc->uar);
+err_pages:
+	ohca_umem_pages_fini(&uc->pages);
 	return err;
 }
 
@@ -92,6 +95,7 @@ void ohca_dealloc_ucontext(struct ib_ucontext *ibuc)
 	struct ohca_ucontext *uc = to_ouctx(ibuc);
 
 	ohca_endings_wait(dev, ibuc);
+	ohca_umem_pages_fini(&uc->pages);
 	ohca_mmap_fini(uc);
 	ohca_uar_free(dev, &uc->uar);
 }

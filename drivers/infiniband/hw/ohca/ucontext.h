@@ -11,6 +11,7 @@
 
 #include "ending.h"
 #include "uar.h"
+#include "umem.h"
 
 struct vm_area_struct;
 
@@ -47,6 +48,7 @@ struct ohca_mmap_entry {
  * @db: mmap entry of the doorbell page
  * @shadow: mmap entry of the shadow page, NULL without one
  * @endings: objects that are being destroyed
+ * @pages: memory that small queues share
  */
 struct ohca_ucontext {
 	struct ib_ucontext ibuc;
@@ -54,6 +56,7 @@ struct ohca_ucontext {
 	struct rdma_user_mmap_entry *db;
 	struct rdma_user_mmap_entry *shadow;
 	struct ohca_endings endings;
+	struct ohca_umem_pages pages;
 };
 
 static inline struct ohca_ucontext *to_ouctx(struct ib_ucontext *ibuc)

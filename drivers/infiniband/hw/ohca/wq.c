@@ -7,11 +7,11 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/string.h>
-#include <rdma/ib_umem.h>
 #include <rdma/ohca-abi.h>
 
 #include "ohca.h"
 #include "ohca_compat.h"
+#include "umem.h"
 #include "wq.h"
 
 size_t ohca_wq_place(struct ohca_wq_shape *shape, size_t end, u32 wr, u32 wqe_size,
@@ -114,23 +114,24 @@ bool ohca_wq_valid(const struct ohca_wq_shape *shape, u32 wr, u32 max_wr, u32 wq
 			       buf_size);
 }
 
-struct ib_umem *ohca_rq_pin(struct ohca_dev *dev, const struct ohca_wq_shape *shape, u32 wr,
-			    u32 max_wr, u32 max_sge, u64 buf_addr, u64 buf_size)
+int ohca_rq_pin(struct ohca_dev *dev, const struct ohca_wq_shape *shape, u32 wr, u32 max_wr,
+		u32 max_sge, u64 buf_addr, u64 buf_size, struct ib_udata *udata,
+		struct ohca_umem *umem)
 {
-	struct ib_umem *umem;
+	int err;
 
 	if (!IS_ALIGNED(buf_addr, OHCA_REC_ALIGN) ||
 	    !ohca_wq_valid(shape, wr, max_wr, ohca_rq_wqe_size(max_sge), OHCA_RQ_MIN_LOG_STRIDE,
 			   buf_addr, buf_size)) {
 		ibdev_dbg(dev->ibdev, "receive buffer %#llx, %llu bytes: 2^%u * 2^%u at %u\n",
 			  buf_addr, buf_size, shape->log_size, shape->log_stride, shape->offset);
-		return ERR_PTR(-EINVAL);
+		return -EINVAL;
 	}
 
-	umem = ib_umem_get_va(dev->ibdev, buf_addr, buf_size, IB_ACCESS_LOCAL_WRITE);
-	if (IS_ERR(umem))
-		ibdev_dbg(dev->ibdev, "receive buffer: %pe\n", umem);
-	return umem;
+	err = ohca_umem_pin(dev, udata, buf_addr, buf_size, umem);
+	if (err)
+		ibdev_dbg(dev->ibdev, "receive buffer: %pe\n", ERR_PTR(err));
+	return err;
 }
 
 /* A WQ's request has the same fields as an SRQ's. */
@@ -138,21 +139,22 @@ static_assert(sizeof(struct ohca_create_wq_req) == sizeof(struct ohca_create_srq
 static_assert(offsetof(struct ohca_create_wq_req, rsvd) ==
 	      offsetof(struct ohca_create_srq_req, rsvd));
 
-struct ib_umem *ohca_rq_pin_request(struct ohca_dev *dev, struct ohca_wq_shape *shape, u32 wr,
-				    u32 max_wr, u32 max_sge, struct ib_udata *udata)
+int ohca_rq_pin_request(struct ohca_dev *dev, struct ohca_wq_shape *shape, u32 wr, u32 max_wr,
+			u32 max_sge, struct ib_udata *udata, struct ohca_umem *umem)
 {
 	struct ohca_create_srq_req req = {};
 	int err;
 
 	err = ib_copy_validate_udata_in_cm(udata, req, rsvd, 0);
 	if (err)
-		return ERR_PTR(err);
+		return err;
 	if (memchr_inv(req.rsvd, 0, sizeof(req.rsvd)))
-		return ERR_PTR(-EINVAL);
+		return -EINVAL;
 
 	*shape = (struct ohca_wq_shape){req.ring_offset, req.rec_offset, req.log_size,
 					req.log_stride};
-	return ohca_rq_pin(dev, shape, wr, max_wr, max_sge, req.buf_addr, req.buf_size);
+	return ohca_rq_pin(dev, shape, wr, max_wr, max_sge, req.buf_addr, req.buf_size, udata,
+			   umem);
 }
 
 void ohca_wq_reset(struct ohca_wq *wq)

@@ -18,7 +18,7 @@
 
 #include "buf.h"
 
-struct ib_umem;
+struct ohca_umem;
 struct ohca_dev;
 
 #define OHCA_SQ_MIN_LOG_STRIDE 6
@@ -151,11 +151,14 @@ bool ohca_wq_valid(const struct ohca_wq_shape *shape, u32 wr, u32 max_wr, u32 wq
  * @max_sge: elements of a list
  * @buf_addr: user address of the buffer
  * @buf_size: bytes of the buffer
+ * @udata: of the verb
+ * @umem: result; released by ohca_umem_release()
  *
- * Return: the memory or an ERR_PTR()
+ * Return: 0 or a negative errno
  */
-struct ib_umem *ohca_rq_pin(struct ohca_dev *dev, const struct ohca_wq_shape *shape, u32 wr,
-			    u32 max_wr, u32 max_sge, u64 buf_addr, u64 buf_size);
+int ohca_rq_pin(struct ohca_dev *dev, const struct ohca_wq_shape *shape, u32 wr, u32 max_wr,
+		u32 max_sge, u64 buf_addr, u64 buf_size, struct ib_udata *udata,
+		struct ohca_umem *umem);
 
 /**
  * ohca_rq_pin_request() - the same, for a user's request to create an SRQ or a WQ
@@ -165,11 +168,12 @@ struct ib_umem *ohca_rq_pin(struct ohca_dev *dev, const struct ohca_wq_shape *sh
  * @max_wr: maximum number of entries
  * @max_sge: elements of a list
  * @udata: struct ohca_create_srq_req or struct ohca_create_wq_req
+ * @umem: result; released by ohca_umem_release()
  *
- * Return: the memory or an ERR_PTR()
+ * Return: 0 or a negative errno
  */
-struct ib_umem *ohca_rq_pin_request(struct ohca_dev *dev, struct ohca_wq_shape *shape, u32 wr,
-				    u32 max_wr, u32 max_sge, struct ib_udata *udata);
+int ohca_rq_pin_request(struct ohca_dev *dev, struct ohca_wq_shape *shape, u32 wr, u32 max_wr,
+			u32 max_sge, struct ib_udata *udata, struct ohca_umem *umem);
 
 /**
  * ohca_wq_reset() - drop all posted requests

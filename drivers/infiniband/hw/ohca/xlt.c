@@ -9,6 +9,7 @@
 #include <linux/bits.h>
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
+#include <linux/scatterlist.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
@@ -16,6 +17,7 @@
 
 #include "buf.h"
 #include "ohca.h"
+#include "umem.h"
 #include "xlt.h"
 
 /*
@@ -196,11 +198,26 @@ int ohca_xlt_from_buf(struct ohca_dev *dev, const struct ohca_buf *buf, struct o
 	return ohca_xlt_end(dev, x, err);
 }
 
-int ohca_xlt_from_queue(struct ohca_dev *dev, struct ib_umem *umem, const struct ohca_buf *buf,
-			struct ohca_xlt_desc *x)
+/* Describe a part of a page. */
+static int ohca_xlt_from_page(struct ohca_dev *dev, const struct ohca_umem *umem,
+			      struct ohca_xlt_desc *x)
 {
-	return umem ? ohca_xlt_from_umem(dev, umem, umem->address, x)
-		    : ohca_xlt_from_buf(dev, buf, x);
+	int err;
+
+	err = ohca_xlt_begin(x, 1, PAGE_SHIFT, umem->offset);
+	if (!err)
+		err = ohca_xlt_add(x, 0, sg_dma_address(umem->ib->sgt_append.sgt.sgl));
+	return ohca_xlt_end(dev, x, err);
+}
+
+int ohca_xlt_from_queue(struct ohca_dev *dev, const struct ohca_umem *umem,
+			const struct ohca_buf *buf, struct ohca_xlt_desc *x)
+{
+	if (!umem->ib)
+		return ohca_xlt_from_buf(dev, buf, x);
+	if (umem->page)
+		return ohca_xlt_from_page(dev, umem, x);
+	return ohca_xlt_from_umem(dev, umem->ib, umem->ib->address, x);
 }
 
 /* Lists */

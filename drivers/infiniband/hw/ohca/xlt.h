@@ -14,6 +14,7 @@
 
 struct ib_umem;
 struct ohca_dev;
+struct ohca_umem;
 
 /**
  * struct ohca_xlt_page - a page of a table
@@ -46,7 +47,7 @@ struct ohca_xlt_desc {
  * ohca_xlt_from_umem() - describe user memory
  * @dev: device
  * @umem: pinned and DMA mapped memory
- * @iova: address of its first byte for the device; its user address for a queue's buffer
+ * @iova: address of its first byte for the device
  * @x: result; released by ohca_xlt_release()
  *
  * Uses the largest pages possible.
@@ -69,14 +70,14 @@ int ohca_xlt_from_buf(struct ohca_dev *dev, const struct ohca_buf *buf, struct o
 /**
  * ohca_xlt_from_queue() - describe the buffer of a queue
  * @dev: device
- * @umem: user memory, or NULL
+ * @umem: user memory, or none
  * @buf: else the kernel's buffer
  * @x: result; released by ohca_xlt_release()
  *
  * Return: as ohca_xlt_from_umem() and ohca_xlt_from_buf()
  */
-int ohca_xlt_from_queue(struct ohca_dev *dev, struct ib_umem *umem, const struct ohca_buf *buf,
-			struct ohca_xlt_desc *x);
+int ohca_xlt_from_queue(struct ohca_dev *dev, const struct ohca_umem *umem,
+			const struct ohca_buf *buf, struct ohca_xlt_desc *x);
 
 /**
  * ohca_xlt_release() - free the table (not the memory that it describes)

@@ -12,6 +12,7 @@
 
 #include "en.h"
 #include "ohca.h"
+#include "ohca_compat.h"
 #include "verbs.h"
 
 /* Without datagrams */
@@ -83,9 +84,23 @@ static int ohca_eth_del_gid(const struct ib_gid_attr *attr, void **context)
 	return ohca_cmd_set_gid(to_odev(attr->device), attr->port_num, &params);
 }
 
+#if OHCA_COMPAT_GET_NETDEV
+/* The netdev is removed only after the device is unregistered from ib_core. */
+static struct net_device *ohca_eth_get_netdev(struct ib_device *ibdev, u32 port_num)
+{
+	struct net_device *netdev = ohca_port(to_odev(ibdev), port_num)->netdev;
+
+	dev_hold(netdev);
+	return netdev;
+}
+#endif
+
 const struct ib_device_ops ohca_eth_ops = {
 	.add_gid = ohca_eth_add_gid,
 	.del_gid = ohca_eth_del_gid,
+#if OHCA_COMPAT_GET_NETDEV
+	.get_netdev = ohca_eth_get_netdev,
+#endif
 };
 
 const struct ohca_link_ops ohca_eth_link_ops = {

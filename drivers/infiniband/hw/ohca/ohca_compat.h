@@ -45,6 +45,9 @@
 /* The type of a devlink port is set by an operation of the port. */
 #define OHCA_COMPAT_DEVLINK_PORT_OPS (OHCA_KERNEL >= 605)
 
+/* SMC-R finds the netdev of a port only by an operation of the device. */
+#define OHCA_COMPAT_GET_NETDEV (OHCA_KERNEL < 612)
+
 /* The arguments of some operations differ in older releases: they call a function below. */
 #if OHCA_KERNEL >= 702
 #define OHCA_COMPAT_OP(_name) ohca_##_name

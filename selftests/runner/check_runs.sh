@@ -184,6 +184,7 @@ check "not in the short form" test "$("$RUN" --list | grep -c -e '^deb:' -e '^do
 
 # In a machine
 
+unset OHCA_LONG # of the run that this is a test of
 mkdir "$tmp/machine" && cp "$DIR/../ohca/run_tests.sh" "$tmp/machine/"
 script any
 script boot "# boot: own"

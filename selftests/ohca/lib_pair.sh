@@ -172,12 +172,14 @@ perf() # tool, size, iterations, further options
 }
 
 # libibverbs' examples
+pingpong_timeout= # of acknowledgments, as for perftest; the programs have no option for it
 pingpong() # kind, options
 {
 	pingpong_kind=$1
 	shift
 	# shellcheck disable=SC2046 # words
-	run_tool "ibv_${pingpong_kind}_pingpong" -d "$DEV" ${pair_port:+-i "$pair_port"} $(gid_option -g) "$@" || return 1
+	run_tool ${pingpong_timeout:+env "LD_PRELOAD=$DIR/ack_timeout.so" "ACK_TIMEOUT=$pingpong_timeout"} \
+		"ibv_${pingpong_kind}_pingpong" -d "$DEV" ${pair_port:+-i "$pair_port"} $(gid_option -g) "$@" || return 1
 	grep -qE "iters in|^success" "$pair_log"
 }
 

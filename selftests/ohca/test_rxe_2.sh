@@ -42,7 +42,7 @@ marked()
 }
 
 # Soft-RoCE on a busy host answers late: after a second, and not 67 ms, a request is repeated.
-perf_timeout=18
+perf_timeout=18 pingpong_timeout=18
 plan 54
 kernel_log_mark
 barrier rxe

@@ -88,6 +88,7 @@ address_moves()
 	pair_server=
 }
 
+pingpong_timeout=18 # as in test_rxe_2.sh
 plan 24
 kernel_log_mark
 # virtio-net configures a group some time after it was joined: earlier messages are lost.

@@ -42,7 +42,7 @@ sleeps() # level, state
 	grep -w "$2" /sys/power/state && echo "$1" > /sys/power/pm_test || return 1
 	case $1.$2 in
 	none.disk) ohca-host hibernate ;;
-	none.mem) grep '\[deep\]' /sys/power/mem_sleep && rtcwake -u -m mem -s 5 ;;
+	none.mem) grep '\[deep\]' /sys/power/mem_sleep && rtcwake -u -m mem -s $((5 * slow)) ;; # an alarm before it sleeps would not wake it
 	*) echo "$2" > /sys/power/state ;;
 	esac
 }

@@ -36,13 +36,13 @@ looks_same()
 }
 
 # The kernel goes as far as LEVEL on its way to the state, waits for a second, and comes back. Without a level it goes all the
-# way. What wakes it up is the clock, or for the disk the lab.
+# way. What wakes it up is the clock, if its alarm is not over before the machine sleeps, or for the disk the lab.
 sleeps() # level, state
 {
 	grep -w "$2" /sys/power/state && echo "$1" > /sys/power/pm_test || return 1
 	case $1.$2 in
 	none.disk) ohca-host hibernate ;;
-	none.mem) grep '\[deep\]' /sys/power/mem_sleep && rtcwake -u -m mem -s $((5 * slow)) ;; # an alarm before it sleeps would not wake it
+	none.mem) grep '\[deep\]' /sys/power/mem_sleep && rtcwake -u -m mem -s $((5 * slow)) ;;
 	*) echo "$2" > /sys/power/state ;;
 	esac
 }
